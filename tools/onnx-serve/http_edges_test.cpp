@@ -104,7 +104,7 @@ TEST_F(HttpEdges, ABodyIsSentWhenItIsAskedFor) {
   EXPECT_EQ(client_.ask(body_).status, 200);
   // What would be refused is refused before the body is sent.
   EXPECT_EQ(client_
-                .ask("POST /v2/models/negate/infer HTTP/1.1\r\nContent-Encoding: br\r\n"
+                .ask("POST /v2/models/negate/infer HTTP/1.1\r\nHost: x\r\nContent-Encoding: br\r\n"
                      "Expect: 100-continue\r\nContent-Length: 9\r\n\r\n")
                 .status,
             415);

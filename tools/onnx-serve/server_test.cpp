@@ -313,16 +313,20 @@ TEST_F(ServerTest, BrokenHttpIsRefused) {
       {"nonsense\r\n\r\n", 400},
       {"GET /v2 HTTP/1.1\r\nHost x\r\n\r\n", 400},
       {"GET /v2 HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n", 431},
-      {"POST /v2/models/negate/infer HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", 413},
-      {"POST /v2/models/negate/infer HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400},
-      {"POST /v2/models/negate/infer HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
-      {"POST /v2/models/negate/infer HTTP/1.1\r\nContent-Encoding: br\r\nContent-Length: "
+      {"POST /v2/models/negate/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", 413},
+      {"POST /v2/models/negate/infer HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400},
+      {"POST /v2/models/negate/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+       "chunked\r\n\r\nzz\r\n",
+       400},
+      {"POST /v2/models/negate/infer HTTP/1.1\r\nHost: x\r\nContent-Encoding: "
+       "br\r\nContent-Length: "
        "1\r\n\r\nx",
        415},
-      {"POST /v2/models/negate/infer HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: "
+      {"POST /v2/models/negate/infer HTTP/1.1\r\nHost: x\r\nContent-Encoding: "
+       "gzip\r\nContent-Length: "
        "1\r\n\r\nx",
        400},
-      {"POST /v2/models/negate/infer HTTP/1.1\r\nInference-Header-Content-Length: "
+      {"POST /v2/models/negate/infer HTTP/1.1\r\nHost: x\r\nInference-Header-Content-Length: "
        "5\r\nContent-Length: 1\r\n\r\nx",
        400},
   };

@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "tools/onnx-serve/api/routes.h"
 #include "tools/onnx-serve/metrics.h"
 #include "tools/onnx-serve/page/page.h"
 
@@ -34,6 +35,16 @@ HttpAnswer not_found(std::string_view target) {
 
 bool is_get(const HttpRequest& request) {
   return request.method == verb::get || request.method == verb::head;
+}
+
+// A body that nobody asked for is not read.
+std::optional<HttpAnswer> body_refusal(const HttpRequest& request,
+                                       const std::vector<std::string>& path) {
+  const std::string_view allowed = methods_of(path);
+  if (allowed.empty()) return not_found(request.target);
+  if (request.method == verb::post && allowed.ends_with("POST")) return std::nullopt;
+  if (!is_get(request) || !allowed.starts_with("GET")) return wrong_method(allowed);
+  return error_answer(413, text("a GET of '", request.target, "' takes no body"));
 }
 
 // Waits, in the thread of a connection, for an answer that may come from another one.
@@ -99,7 +110,17 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
     case Access::kWrongToken:
       return error_answer(403, "the token is none of those that may ask for this");
     default:
-      return std::nullopt;
+      return request.has_body ? body_refusal(request, *path) : std::nullopt;
+  }
+}
+
+void Api::report_defect(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    log_.write(LogLevel::kError, text("a connection was closed by an exception: ", known.what()));
+  } catch (...) {
+    log_.write(LogLevel::kError, "a connection was closed by an unknown exception");
   }
 }
 

@@ -46,6 +46,7 @@ class Api : public HttpHandler {
   asio::awaitable<HttpAnswer> handle(HttpRequest& request, IoThread& thread,
                                      Watched& connection) override;
   std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
+  void report_defect(const std::exception_ptr& error) override;
   bool is_closing() const override { return state_.is_closing; }
 
   // What the protocol's extensions are called.
@@ -104,6 +105,7 @@ class MetricsApi : public HttpHandler {
     return api_.handle(request, thread, connection);
   }
   std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
+  void report_defect(const std::exception_ptr& error) override { api_.report_defect(error); }
   bool is_closing() const override { return api_.is_closing(); }
 
  private:

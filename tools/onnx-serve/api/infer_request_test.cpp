@@ -15,6 +15,8 @@
 namespace sardonyx::serve {
 namespace {
 
+const auto kUnbounded = [](size_t) { return true; };
+
 using testing::ElementsAre;
 
 std::string padded(std::string text) {
@@ -102,13 +104,13 @@ TEST(Compression, ABombIsCutOff) {
   answer.text.assign(10 << 20, 'x');
   compress_answer(request, answer);
   EXPECT_LT(answer.text.size(), 100'000u);
-  const auto whole = decompressed(answer.text, 10 << 20, 64);
+  const auto whole = decompressed(answer.text, 10 << 20, 64, kUnbounded);
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->size(), size_t{10} << 20);
-  const auto cut = decompressed(answer.text, 1000, 64);
+  const auto cut = decompressed(answer.text, 1000, 64, kUnbounded);
   ASSERT_TRUE(cut);
   EXPECT_LT(cut->size(), 100'000u);
-  EXPECT_FALSE(decompressed(answer.text.substr(0, 100), 10 << 20, 64));
+  EXPECT_FALSE(decompressed(answer.text.substr(0, 100), 10 << 20, 64, kUnbounded));
 }
 
 TEST(Compression, MembersFollowEachOtherAndNothingElse) {
@@ -121,9 +123,9 @@ TEST(Compression, MembersFollowEachOtherAndNothingElse) {
     EXPECT_LT(answer.text.size(), 100u);
     return answer.text;
   };
-  EXPECT_EQ(decompressed(member('a') + member('b'), 1 << 20, 64),
+  EXPECT_EQ(decompressed(member('a') + member('b'), 1 << 20, 64, kUnbounded),
             std::string(2000, 'a') + std::string(2000, 'b'));
-  EXPECT_FALSE(decompressed(member('a') + "rest", 1 << 20, 64));
+  EXPECT_FALSE(decompressed(member('a') + "rest", 1 << 20, 64, kUnbounded));
 }
 
 TEST(Compression, DeflateWithAndWithoutItsHeader) {
@@ -133,9 +135,10 @@ TEST(Compression, DeflateWithAndWithoutItsHeader) {
   answer.text.assign(2000, 'x');
   compress_answer(request, answer);
   const std::string plain(2000, 'x');
-  EXPECT_EQ(decompressed(answer.text, 1 << 20, 64), plain);
+  EXPECT_EQ(decompressed(answer.text, 1 << 20, 64, kUnbounded), plain);
   // A header of two bytes, a check of four at the end.
-  EXPECT_EQ(decompressed(answer.text.substr(2, answer.text.size() - 6), 1 << 20, 64), plain);
+  EXPECT_EQ(decompressed(answer.text.substr(2, answer.text.size() - 6), 1 << 20, 64, kUnbounded),
+            plain);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Calls of inference, one at a time and as a stream.
 #pragma once
 
+#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include "tools/onnx-serve/grpc/grpc_server.h"

@@ -45,7 +45,7 @@ std::string deflated(const Pieces& pieces, bool is_gzip) {
 // Appends what `body` holds, up to somewhat more than `limit` bytes; false where it is not in that
 // format. A gzip file may have several members, one after the other.
 bool inflate_all(std::string_view body, int window, size_t limit, size_t padding,
-                 std::string& out) {
+                 const std::function<bool(size_t)>& take, std::string& out) {
   z_stream stream = {};
   if (inflateInit2(&stream, window) != Z_OK) throw std::bad_alloc();
   std::string chunk(64 << 10, '\0');
@@ -63,6 +63,7 @@ bool inflate_all(std::string_view body, int window, size_t limit, size_t padding
     stream.avail_out = static_cast<uInt>(chunk.size());
     status = inflate(&stream, Z_NO_FLUSH);
     const size_t got = chunk.size() - stream.avail_out;
+    if (!take(got)) break;
     if (out.capacity() < out.size() + got + padding)
       out.reserve(std::max(2 * out.capacity(), out.size() + got + padding));
     out.append(chunk, 0, got);
@@ -98,12 +99,13 @@ bool is_known_encoding(std::string_view encoding) {
   return false;
 }
 
-std::optional<std::string> decompressed(std::string_view body, size_t limit, size_t padding) {
+std::optional<std::string> decompressed(std::string_view body, size_t limit, size_t padding,
+                                        const std::function<bool(size_t)>& take) {
   std::string out;
-  if (inflate_all(body, MAX_WBITS + kGzipOrZlib, limit, padding, out)) return out;
+  if (inflate_all(body, MAX_WBITS + kGzipOrZlib, limit, padding, take, out)) return out;
   // Some clients take deflate for what zlib makes without its header.
   out.clear();
-  if (inflate_all(body, -MAX_WBITS, limit, padding, out)) return out;
+  if (inflate_all(body, -MAX_WBITS, limit, padding, take, out)) return out;
   return std::nullopt;
 }
 

@@ -2,19 +2,21 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/buffer_body.hpp>
-#include <boost/beast/http/read.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 #include <cstring>
 
+#include "tools/onnx-serve/http/chunk_decoder.h"
 #include "tools/onnx-serve/http/compression.h"
+#include "tools/onnx-serve/http/framing.h"
 #include "tools/onnx-serve/http/target.h"
 
 namespace sardonyx::serve {
@@ -25,34 +27,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kJsonPadding = 64;  // what simdjson may read behind the text
-constexpr uint64_t kSlowestBytesPerSecond = 64 << 10;
 constexpr size_t kSmallAnswer = 16 << 10;  // is copied behind its header and sent with it
-
-// `bytes` of a budget until it is destroyed.
-class TakenBytes {
- public:
-  explicit TakenBytes(BodyBudget& budget) : budget_(budget) {}
-  ~TakenBytes() { budget_.give_back(bytes_); }
-  TakenBytes(const TakenBytes&) = delete;
-  TakenBytes& operator=(const TakenBytes&) = delete;
-  bool try_take(uint64_t bytes) {
-    if (!budget_.try_take(bytes)) return false;
-    bytes_ += bytes;
-    return true;
-  }
-
- private:
-  BodyBudget& budget_;
-  uint64_t bytes_ = 0;
-};
-
-std::string padded_string(size_t size) {
-  std::string text;
-  text.reserve(size + kJsonPadding);
-  text.resize(size);
-  return text;
-}
 
 std::optional<uint64_t> number_of(std::string_view text) {
   uint64_t number = 0;
@@ -92,39 +67,37 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
 
  private:
   static constexpr bool is_tls() { return !std::is_same_v<Stream, tcp::socket>; }
+  using Parser = http::request_parser<http::empty_body>;
   static auto on(error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
 
   void allow(uint64_t bytes) {
     deadline = Clock::now() + context_.limits.transfer +
-               std::chrono::seconds(bytes / kSlowestBytesPerSecond);
+               std::chrono::seconds(bytes / Progress::kSlowestBytesPerSecond);
   }
 
   // Reads and answers one request; false: it was the last one.
   asio::awaitable<bool> serve_one() {
-    http::request_parser<http::buffer_body> parser;
+    Parser parser;
     parser.header_limit(context_.limits.header_bytes);
     parser.body_limit(context_.limits.body_bytes);
     parser.eager(false);
+    skip_empty_lines();
     is_idle = buffer_.size() == 0;
     deadline = Clock::now() + (is_idle ? context_.limits.idle : context_.limits.header);
-    error_code error;
     if (is_idle) {
       // The header's time runs from its first byte on.
-      const size_t got = co_await stream_.async_read_some(buffer_.prepare(4096), on(error));
-      if (error) co_return false;
-      buffer_.commit(got);
+      if (!co_await read_more()) co_return false;
       is_idle = false;
       deadline = Clock::now() + context_.limits.header;
     }
     const Clock::time_point received = Clock::now();
     // Without http::async_read_header, which posts a handler even where all is there already.
     for (;;) {
-      buffer_.consume(parser.put(buffer_.data(), error));
+      skip_empty_lines(parser.got_some());
+      const error_code error = parse_more(parser);
       if (parser.is_header_done()) break;
       if (error && error != http::error::need_more) co_return co_await refuse_header(error);
-      const size_t got = co_await stream_.async_read_some(buffer_.prepare(4096), on(error));
-      if (error) co_return false;
-      buffer_.commit(got);
+      if (!co_await read_more()) co_return false;
     }
 
     HttpRequest request;
@@ -140,19 +113,22 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     request.fields = std::move(parser.get().base());
     request.is_secure = is_tls();
     request.received = received;
+    request.has_body = length > 0 || is_chunked;
     if (version < 10 || version > 11) {
       const HttpAnswer answer = error_answer(505, "HTTP/1.0 and HTTP/1.1 are served");
       co_return co_await answer_and_close(answer);
     }
+    if (const std::optional<HttpAnswer> wrong = framing_refusal(request.fields, is_http_10_))
+      co_return co_await answer_and_close(*wrong);
     if (std::optional<HttpAnswer> refusal = context_.handler.refusal(request)) {
       // A body that is not read would be taken for the next request.
-      const bool goes_on = keeps && length == 0 && !is_chunked;
+      const bool goes_on = keeps && !request.has_body;
       const bool was_written = co_await write(*refusal, goes_on, is_head);
       co_return goes_on ? was_written : false;
     }
     TakenBytes taken(context_.bodies);
     const std::optional<HttpAnswer> wrong_body =
-        co_await read_body(request, parser, is_chunked, length, taken);
+        co_await read_body(request, is_chunked, length, taken);
     if (wrong_body) co_return co_await answer_and_close(*wrong_body);
     if (is_gone_) co_return false;
 
@@ -169,6 +145,33 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     const bool was_written = co_await write(answer, goes_on, is_head);
     if (answer.on_sent) answer.on_sent(written_from);
     co_return goes_on ? was_written : false;
+  }
+
+  // Of the first bytes of a request, a client may send empty lines (RFC 9112, 2.2).
+  void skip_empty_lines(bool has_begun = false) {
+    while (!has_begun && buffer_.size() >= 2 && std::memcmp(buffer_.data().data(), "\r\n", 2) == 0)
+      buffer_.consume(2);
+  }
+
+  asio::awaitable<bool> read_more() {
+    error_code error;
+    const size_t got = co_await stream_.async_read_some(buffer_.prepare(4096), on(error));
+    buffer_.commit(got);
+    co_return !error;
+  }
+
+  error_code parse_more(Parser& parser) {
+    error_code error;
+    const bool is_half_line = !parser.got_some() && buffer_.size() == 1 &&
+                              *static_cast<const char*>(buffer_.data().data()) == '\r';
+    if (buffer_.size() == 0 || is_half_line) return http::error::need_more;
+    try {
+      buffer_.consume(parser.put(buffer_.data(), error));
+    } catch (const std::length_error&) {
+      // A field of more than 64 KiB, which no container of Beast's takes.
+      error = http::error::header_limit;
+    }
+    return error;
   }
 
   asio::awaitable<bool> refuse_header(error_code error) {
@@ -193,13 +196,11 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
   }
 
   // A refusal, or nothing where the body was read (or the client is gone: is_gone_).
-  template <typename Parser>
-  asio::awaitable<std::optional<HttpAnswer>> read_body(HttpRequest& request, Parser& parser,
-                                                       bool is_chunked, uint64_t length,
-                                                       TakenBytes& taken) {
-    if (!is_chunked && length == 0) co_return split_body(request, padded_string(0));
-    if (!taken.try_take(length))
-      co_return error_answer(503, "requests that are being served hold too much memory");
+  asio::awaitable<std::optional<HttpAnswer>> read_body(HttpRequest& request, bool is_chunked,
+                                                       uint64_t length, TakenBytes& taken) {
+    if (!request.has_body) co_return split_body(request, padded_string());
+    // What can't be had is not waited for; what is announced is not taken before it comes.
+    if (!taken.has_left(length)) co_return too_much_memory();
     const std::string_view encoding = request.field("Content-Encoding");
     const bool is_plain = encoding.empty() || beast::iequals(encoding, "identity");
     if (!is_plain && !is_known_encoding(encoding))
@@ -212,23 +213,26 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       co_await asio::async_write(stream_, asio::buffer(kContinue), on(error));
     }
     if (is_chunked || !is_plain) {
-      std::string body = padded_string(0);
+      std::string body = padded_string();
+      // What gcc 12 makes of a conditional operator with co_await destroys its result twice.
+      std::optional<HttpAnswer> refusal;
       if (is_chunked) {
-        std::optional<HttpAnswer> refusal = co_await read_chunks(parser, body, taken);
-        if (refusal) co_return refusal;
+        refusal = co_await read_chunks(body, taken);
       } else {
-        body = padded_string(length);
-        co_await read_exactly(body.data(), body.size());
+        refusal = co_await read_text(body, length, taken);
       }
-      if (is_gone_) co_return std::nullopt;
+      if (refusal || is_gone_) co_return refusal;
       if (!is_plain) {
+        bool has_memory = true;
+        const auto take = [&](size_t bytes) {
+          return has_memory = has_memory && taken.try_take(bytes);
+        };
         std::optional<std::string> plain =
-            decompressed(body, context_.limits.body_bytes, kJsonPadding);
+            decompressed(body, context_.limits.body_bytes, kJsonPadding, take);
+        if (!has_memory) co_return too_much_memory();
         if (!plain) co_return error_answer(400, "the body is not what its Content-Encoding says");
         if (plain->size() > context_.limits.body_bytes)
           co_return error_answer(413, body_limit_text());
-        if (!taken.try_take(plain->size()))
-          co_return error_answer(503, "requests that are being served hold too much memory");
         body = std::move(*plain);
       }
       co_return split_body(request, std::move(body));
@@ -242,13 +246,19 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       header = *number;
       request.has_binary = true;
     }
-    request.text = padded_string(header);
-    co_await read_exactly(request.text.data(), header);
-    if (request.has_binary && !is_gone_) {
-      request.binary = Buffer::allocate(length - header);
-      co_await read_exactly(reinterpret_cast<char*>(request.binary->data()), length - header);
-    }
-    co_return std::nullopt;
+    request.text = padded_string();
+    std::optional<HttpAnswer> refusal = co_await read_text(request.text, header, taken);
+    if (refusal || is_gone_ || !request.has_binary) co_return refusal;
+    request.binary = Buffer::allocate(0);
+    const auto room = [&](uint64_t at, size_t bytes) {
+      return extend(request.binary, at, bytes, length - header);
+    };
+    refusal = co_await read_pieces(length - header, room, taken);
+    co_return refusal;
+  }
+
+  static HttpAnswer too_much_memory() {
+    return error_answer(503, "requests that are being served hold too much memory");
   }
 
   static HttpAnswer wrong_header_length(std::string_view given, uint64_t length) {
@@ -272,49 +282,83 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     return std::nullopt;
   }
 
-  asio::awaitable<void> read_exactly(char* to, size_t bytes) {
+  asio::awaitable<std::optional<HttpAnswer>> read_text(std::string& to, uint64_t bytes,
+                                                       TakenBytes& taken) {
+    const auto room = [&](uint64_t, size_t piece) { return extend(to, piece, bytes); };
+    std::optional<HttpAnswer> refusal = co_await read_pieces(bytes, room, taken);
+    co_return refusal;
+  }
+
+  // Reads `bytes` to where room(how many are there, how many come next) says.
+  template <typename Room>
+  asio::awaitable<std::optional<HttpAnswer>> read_pieces(uint64_t bytes, const Room& room,
+                                                         TakenBytes& taken) {
+    Progress progress(context_.limits.transfer);
+    for (uint64_t at = 0; at < bytes && !is_gone_;) {
+      const size_t next = std::max(next_piece(at), buffer_.size());
+      const auto piece = static_cast<size_t>(std::min<uint64_t>(bytes - at, next));
+      if (!taken.try_take(piece)) co_return too_much_memory();
+      co_await read_exactly(room(at, piece), piece, progress);
+      at += piece;
+    }
+    co_return std::nullopt;
+  }
+
+  asio::awaitable<void> read_exactly(char* to, size_t bytes, Progress& progress) {
+    size_t there = take_buffered(to, bytes);
+    while (there < bytes) {
+      deadline = progress.deadline();
+      error_code error;
+      const size_t got =
+          co_await stream_.async_read_some(asio::buffer(to + there, bytes - there), on(error));
+      is_gone_ = error.failed();
+      if (is_gone_) co_return;
+      there += got;
+      progress.add(got);
+    }
+  }
+
+  // How many of up to `bytes` were there without reading.
+  size_t take_buffered(char* to, size_t bytes) {
     const size_t there = std::min(bytes, buffer_.size());
     if (there > 0) std::memcpy(to, buffer_.data().data(), there);
     buffer_.consume(there);
-    if (there == bytes) co_return;
-    allow(bytes);
-    error_code error;
-    co_await asio::async_read(stream_, asio::buffer(to + there, bytes - there), on(error));
-    is_gone_ = error.failed();
+    return there;
   }
 
-  template <typename Parser>
-  asio::awaitable<std::optional<HttpAnswer>> read_chunks(Parser& parser, std::string& body,
-                                                         TakenBytes& taken) {
-    constexpr size_t kPiece = 64 << 10;
-    size_t allowed = 0;  // by the budget
-    while (!parser.is_done()) {
-      if (body.size() + kPiece > allowed) {
-        if (!taken.try_take(kPiece))
-          co_return error_answer(503, "requests that are being served hold too much memory");
-        allowed += kPiece;
+  asio::awaitable<std::optional<HttpAnswer>> read_chunks(std::string& body, TakenBytes& taken) {
+    using State = ChunkDecoder::State;
+    ChunkDecoder decoder(context_.limits.header_bytes);
+    Progress progress(context_.limits.transfer);
+    for (;;) {
+      const State state = take_framing(decoder);
+      if (state == State::kDone) co_return std::nullopt;
+      if (state == State::kWrong) co_return error_answer(400, "no chunked body");
+      if (state == State::kTooLong)
+        co_return error_answer(431, "the trailers or extensions of chunks are too long");
+      if (state == State::kData) {
+        if (decoder.data_left() > context_.limits.body_bytes - body.size())
+          co_return error_answer(413, body_limit_text());
+        const auto piece =
+            static_cast<size_t>(std::min<uint64_t>(decoder.data_left(), next_piece(body.size())));
+        if (!taken.try_take(piece)) co_return too_much_memory();
+        char* to = extend(body, piece, context_.limits.body_bytes);
+        co_await read_exactly(to, piece, progress);
+        decoder.took_data(piece);
+      } else {
+        deadline = progress.deadline();
+        is_gone_ = !co_await read_more();
       }
-      const size_t before = body.size();
-      if (body.capacity() < before + kPiece + kJsonPadding)
-        body.reserve(std::max(2 * body.capacity(), before + kPiece + kJsonPadding));
-      body.resize(before + kPiece);
-      parser.get().body().data = body.data() + before;
-      parser.get().body().size = kPiece;
-      allow(kPiece);
-      error_code error;
-      co_await http::async_read_some(stream_, buffer_, parser, on(error));
-      body.resize(before + kPiece - parser.get().body().size);
-      if (error == http::error::need_buffer) continue;
-      if (error == http::error::body_limit) co_return error_answer(413, body_limit_text());
-      if (error && error != asio::error::operation_aborted &&
-          error.category() == error_code(http::error::bad_chunk).category())
-        co_return error_answer(400, "no chunked body: " + error.message());
-      if (error) {
-        is_gone_ = true;
-        co_return std::nullopt;
-      }
+      if (is_gone_) co_return std::nullopt;
     }
-    co_return std::nullopt;
+  }
+
+  ChunkDecoder::State take_framing(ChunkDecoder& decoder) {
+    const auto* begin = static_cast<const char*>(buffer_.data().data());
+    std::string_view framing(begin, buffer_.size());
+    const ChunkDecoder::State state = decoder.take_framing(framing);
+    buffer_.consume(buffer_.size() - framing.size());
+    return state;
   }
 
   asio::awaitable<bool> answer_and_close(const HttpAnswer& answer) {
@@ -420,7 +464,9 @@ void spawn(Stream stream, const ConnectionContext& context,
   asio::co_spawn(
       context.thread.context(),
       [connection]() -> asio::awaitable<void> { return connection->run(); },
-      [connection](const std::exception_ptr&) {});
+      [connection, &handler = context.handler](const std::exception_ptr& error) {
+        if (error) handler.report_defect(error);
+      });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <memory>
 
+#include "tools/onnx-serve/http/body_storage.h"
 #include "tools/onnx-serve/http/io_thread.h"
 #include "tools/onnx-serve/http/message.h"
 
@@ -18,7 +19,8 @@ struct HttpLimits {
   size_t connections = 20'000;
   std::chrono::seconds idle{75};      // between requests
   std::chrono::seconds header{10};    // from the first wait for a request to the end of its header
-  std::chrono::seconds transfer{30};  // of a body or an answer, and 1 s more for each 64 KB
+  std::chrono::seconds transfer{30};  // of an answer, and 1 s more for each 64 KB; of a body: see
+                                      // Progress
 };
 
 // Where a request goes. `handle` is called in the connection's thread and may suspend.
@@ -29,24 +31,10 @@ class HttpHandler {
                                              Watched& connection) = 0;
   // Before the body is read: what is wrong with the header (who asks, for what), if anything.
   virtual std::optional<HttpAnswer> refusal(const HttpRequest& request) = 0;
+  // A connection was closed since serving it threw this, which nothing foresaw.
+  virtual void report_defect(const std::exception_ptr& error) = 0;
   // No more requests on a connection, once one is answered.
   virtual bool is_closing() const = 0;
-};
-
-// Counts the bytes of bodies that all connections hold.
-class BodyBudget {
- public:
-  explicit BodyBudget(uint64_t limit) : limit_(limit) {}
-  bool try_take(uint64_t bytes) {
-    if (used_.fetch_add(bytes) + bytes <= limit_) return true;
-    used_.fetch_sub(bytes);
-    return false;
-  }
-  void give_back(uint64_t bytes) { used_.fetch_sub(bytes); }
-
- private:
-  const uint64_t limit_;
-  std::atomic<uint64_t> used_ = 0;
 };
 
 struct ConnectionContext {

@@ -15,7 +15,8 @@ using boost::system::error_code;
 HttpServer::HttpServer(const Options& options, HttpHandler& handler, TlsSettings* tls)
     : options_(options), handler_(handler), tls_(tls), bodies_(options.limits.all_body_bytes) {
   for (int i = 0; i < options_.threads; ++i)
-    threads_.push_back(std::make_unique<IoThread>());
+    threads_.push_back(std::make_unique<IoThread>(
+        [&handler](const std::exception_ptr& error) { handler.report_defect(error); }));
   asio::io_context& context = threads_[0]->context();
   try {
     const tcp::endpoint place(asio::ip::make_address(options_.address), options_.port);

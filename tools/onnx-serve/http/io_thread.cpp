@@ -12,15 +12,30 @@ constexpr std::chrono::milliseconds kDeadlinePeriod{250}, kClientPeriod{10};
 
 }  // namespace
 
-IoThread::IoThread() : work_(context_.get_executor()), deadlines_(context_), clients_(context_) {
+IoThread::IoThread(std::function<void(const std::exception_ptr&)> report)
+    : report_(std::move(report)),
+      work_(context_.get_executor()),
+      deadlines_(context_),
+      clients_(context_) {
   std::latch has_id(1);
   thread_ = std::thread([this, &has_id] {
     id_ = std::this_thread::get_id();
     has_id.count_down();
     check_deadlines();
-    context_.run();
+    run();
   });
   has_id.wait();
+}
+
+void IoThread::run() {
+  for (;;) {
+    try {
+      context_.run();
+      return;
+    } catch (...) {
+      report_(std::current_exception());
+    }
+  }
 }
 
 IoThread::~IoThread() {

@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -31,7 +32,8 @@ class Watched {
 
 class IoThread {
  public:
-  IoThread();
+  // `report` is told of exceptions that end the work of a handler; the thread goes on.
+  explicit IoThread(std::function<void(const std::exception_ptr&)> report);
   ~IoThread();
   IoThread(const IoThread&) = delete;
   IoThread& operator=(const IoThread&) = delete;
@@ -54,9 +56,11 @@ class IoThread {
   size_t connections() const { return connections_; }
 
  private:
+  void run();
   void check_deadlines();
   void check_clients();
 
+  const std::function<void(const std::exception_ptr&)> report_;
   // Connections take themselves off the list, the last ones when the context is destroyed.
   std::list<Watched*> watched_;
   std::atomic<size_t> connections_ = 0;

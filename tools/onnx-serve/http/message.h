@@ -32,6 +32,7 @@ struct HttpRequest {
   // The other part, from a 64-byte boundary on.
   std::shared_ptr<Buffer> binary;
   bool has_binary = false;  // Inference-Header-Content-Length was given
+  bool has_body = false;    // of at least a byte, or chunked
   bool is_secure = false;
   std::chrono::steady_clock::time_point received{};  // when its first bytes were there
 
