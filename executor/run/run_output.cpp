@@ -125,8 +125,7 @@ void require_fit(const RunOutput& output, std::string_view name, const Type& giv
       given.is_tensor() && given.dtype == memory.dtype() && allows(given, memory.shape());
   if (fits) return;
   fail(ErrorCode::kInvalidArgument, "output ", name, ": the model gives ", given,
-       ", but memory for ", bound,
-       " is bound; bind memory of that type and shape, or none");
+       ", but memory for ", bound, " is bound; bind memory of that type and shape, or none");
 }
 
 }  // namespace sardonyx

@@ -41,11 +41,17 @@ void define_tensors(py::class_<L, eager::nn::Module>& layer) {
   }
 }
 
-// What a layer's forward() gives; its errors name the line of the Python program. Hooks are run by
-// Module's __call__, around the forward() of the object's own class.
+// What a layer's forward() gives. Module's __call__ has noted the line of the Python program;
+// without it errors look for theirs. Hooks are run there too, around the forward() of the object's
+// own class.
 template <typename Run>
 auto forwarded(const Run& run) {
-  return unlocked([&](const Loc& loc) { return eager::at_line(loc, run); });
+  try {
+    const UnlockedInterpreter released;
+    return run();
+  } catch (const Error& error) {
+    throw eager::placed(error, python_line());
+  }
 }
 
 // Class `name` whose constructor takes what `make(arguments)` does, in that order; its signature
