@@ -43,8 +43,8 @@ class ConfigReader {
     check_kind_of_model();
     if (message_.max_batch_size() < 0) wrong("max_batch_size is negative");
     config_.max_batch_size = message_.max_batch_size();
-    if (!message_.default_model_filename().empty())
-      config_.file = message_.default_model_filename();
+    config_.names_file = !message_.default_model_filename().empty();
+    if (config_.names_file) config_.file = message_.default_model_filename();
     if (config_.file.find('/') != std::string::npos || config_.file.starts_with('.'))
       wrong("default_model_filename '", config_.file,
             "' is no name of a file in the version folder");

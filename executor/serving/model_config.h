@@ -77,6 +77,7 @@ struct ModelConfig {
   int64_t max_batch_size = 0;  // 0: no batch dim
   bool is_derived = false;     // max_batch_size is ours: larger requests are served, alone
   std::string file = "model.onnx";
+  bool names_file = false;  // default_model_filename was given: no other will do
   VersionPolicy versions;
   std::vector<TensorConfig> inputs, outputs;
   SchedulingPolicy scheduling;

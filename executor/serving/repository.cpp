@@ -204,12 +204,12 @@ std::vector<ModelRepository::ModelPointer> ModelRepository::counted(
     std::string_view name, std::string_view version) const {
   std::vector<ModelPointer> models = serving(name);
   if (!name.empty() && models.empty())
-    refuse(Status::kInvalidArgument, "requested model '", name, "' is not available");
+    refuse(Status::kNotFound, "requested model '", name, "' is not available");
   if (version.empty()) return models;
   std::erase_if(models,
                 [&](const ModelPointer& one) { return std::to_string(one->version()) != version; });
   if (models.empty()) {
-    refuse(Status::kInvalidArgument, "requested model version is not available for model '", name,
+    refuse(Status::kNotFound, "requested model version is not available for model '", name,
            "': version ", version);
   }
   return models;
@@ -239,7 +239,8 @@ Model ModelRepository::load_ensemble(ModelConfig& config) const {
     if (!folder->versions.empty() && !folder->versions.contains(version))
       refuse(Status::kInvalidArgument, "ensemble '", config.name, "': model '", step.model,
              "' has no version ", version);
-    return load_model(model_file(*folder, version, own.file), options_.session.load);
+    return load_model(model_file(*folder, version, own.file, own.names_file),
+                      options_.session.load);
   });
   config.scheduling.batches = batches && config.max_batch_size > 1;
   return model;
@@ -258,7 +259,7 @@ ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& f
     if (config.is_ensemble()) {
       source.model = load_ensemble(config);
     } else if (replaced.files.empty()) {
-      source.file = model_file(folder, version, config.file);
+      source.file = model_file(folder, version, config.file, config.names_file);
     } else {
       const auto found = replaced.files.find(std::to_string(version) + '/' + config.file);
       if (found == replaced.files.end())
@@ -277,7 +278,9 @@ ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& f
             }};
   } catch (...) {
     const ServingError error = current_serving_error();
-    refuse(error.status(), "model '", folder.name, "', version ", version, ": ", error.message());
+    const std::string where = text("model '", folder.name, "', version ", version, ": ");
+    const bool says_where = error.message().starts_with(where);
+    refuse(error.status(), says_where ? "" : where, error.message());
   }
 }
 

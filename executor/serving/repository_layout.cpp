@@ -126,20 +126,22 @@ std::optional<ModelFolder> find_model(const fs::path& root, const std::string& n
   return std::nullopt;
 }
 
-fs::path model_file(const ModelFolder& folder, int64_t version, const std::string& file) {
+fs::path model_file(const ModelFolder& folder, int64_t version, const std::string& file,
+                    bool is_named) {
+  std::error_code ignored;
   if (folder.versions.empty()) {
     if (folder.single_file.empty())
       refuse(Status::kInvalidArgument, "model '", folder.name,
              "' has no version folder with a model");
-    return folder.single_file;
+    if (!is_named || folder.single_file.filename() == file) return folder.single_file;
   }
-  const fs::path& place = folder.versions.at(version);
-  std::error_code ignored;
+  const fs::path& place = folder.versions.empty() ? folder.folder : folder.versions.at(version);
   if (fs::is_regular_file(place / file, ignored)) return place / file;
   const std::vector<fs::path> files = onnx_files(place);
-  if (files.size() == 1) return files[0];
+  if (files.size() == 1 && !is_named) return files[0];
   refuse(Status::kInvalidArgument, "model '", folder.name, "', version ", version, ": '",
-         (place / file).string(), "' is not there");
+         (place / file).string(), "' is not there",
+         is_named ? ", which its default_model_filename names" : "");
 }
 
 std::vector<int64_t> wanted_versions(const ModelFolder& folder, const VersionPolicy& policy) {

@@ -30,10 +30,11 @@ std::map<std::string, ModelFolder> find_models(const std::filesystem::path& root
 // The same for one model of a repository; nullopt: there is none.
 std::optional<ModelFolder> find_model(const std::filesystem::path& root, const std::string& name);
 
-// The file of a version: `file` in its folder, or the only .onnx file there. Throws ServingError
+// The file of a version: `file` in its folder, or, unless `is_named` by the configuration, the only
+// .onnx file there. Throws ServingError
 // kInvalidArgument where there is none.
 std::filesystem::path model_file(const ModelFolder& folder, int64_t version,
-                                 const std::string& file);
+                                 const std::string& file, bool is_named);
 // The versions that are to be served, by what there is. Throws ServingError kInvalidArgument where
 // one that is asked for by number is missing.
 std::vector<int64_t> wanted_versions(const ModelFolder& folder, const VersionPolicy& policy);

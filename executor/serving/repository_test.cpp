@@ -9,10 +9,13 @@
 namespace sardonyx::serving {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
+using testing::Not;
 using testing::Pair;
+using testing::StartsWith;
 
 TEST_F(RepositoryTest, FindsModelsInEveryLayout) {
   save_adder(folder_ / "a/1/model.onnx", 1);
@@ -118,9 +121,19 @@ TEST_F(RepositoryTest, WhatAFailedStartLeavesOutIsNamed) {
   save_adder(folder_ / "a/1/model.onnx", 1);
   write("b/1/model.onnx", "broken");
   write("c/config.pbtxt", "platform: \"pytorch_libtorch\"");
+  save_adder(folder_ / "d/1/other.onnx", 1);
+  write("d/config.pbtxt", "default_model_filename: \"named.onnx\"");
+  save_adder(folder_ / "e/model.onnx", 1);
+  write("e/config.pbtxt", "default_model_filename: \"named.onnx\"");
+  const auto once = [](const std::string& name) {
+    const std::string where = "model '" + name + "', version 1: ";
+    return AllOf(StartsWith(where), HasSubstr("named.onnx"), HasSubstr("default_model_filename"),
+                 Not(HasSubstr(where + where)));
+  };
   ModelRepository repository(options());
   EXPECT_THAT(repository.start(), ElementsAre(Pair("b", HasSubstr("model 'b', version 1")),
-                                              Pair("c", HasSubstr("pytorch_libtorch"))));
+                                              Pair("c", HasSubstr("pytorch_libtorch")),
+                                              Pair("d", once("d")), Pair("e", once("e"))));
   EXPECT_FALSE(repository.is_ready());
   EXPECT_EQ(answer_of(repository.find("a", "")), 2);
 }

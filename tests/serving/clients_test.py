@@ -517,7 +517,7 @@ class Examples(ServerCase):
         self.assertEqual(after["batch_stats"][-1]["batch_size"], 2)
         by_grpc = self.stub.ModelStatistics(pb.ModelStatisticsRequest(name="simple_string")).model_stats[0]
         self.assertEqual(by_grpc.inference_stats.success.count, after["inference_stats"]["success"]["count"])
-        self.assertIn("is not available", self.server.call("GET", "/v2/models/absent/stats", status=400)["error"])
+        self.assertIn("is not available", self.server.call("GET", "/v2/models/absent/stats", status=404)["error"])
         other = http.client.HTTPConnection("127.0.0.1", self.server.metrics)
         other.request("GET", "/metrics")
         self.assertIn('nv_inference_request_success{model="simple_string",version="1"}',

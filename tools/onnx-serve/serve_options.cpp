@@ -28,6 +28,19 @@ struct Raw {
   uint64_t max_body_mb = 1024, max_bodies_mb = 4096;
 };
 
+constexpr double kMostSeconds = 1e9;
+
+// NaN is between nothing, which CLI::Range takes.
+CLI::Validator is_between(double least, double most) {
+  const auto problem_of = [least, most](const std::string& given) {
+    double value = 0;
+    const bool is_number = CLI::detail::lexical_cast(given, value);
+    if (is_number && value >= least && value <= most) return std::string();
+    return text("expected a number from ", least, " to ", most, ", got '", given, "'");
+  };
+  return CLI::Validator(problem_of, "");
+}
+
 void add_models(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("MODEL", raw.models,
                  "a model, PATH or NAME=PATH: an .onnx file, or a folder with model.onnx, "
@@ -41,13 +54,15 @@ void add_models(CLI::App& app, Raw& raw, ServeOptions& options) {
       ->check(CLI::IsMember({"none", "poll", "explicit"}));
   app.add_option("--load-model", options.repository.startup_models,
                  "with explicit: load this one at the start; * for all");
-  app.add_option("--repository-poll-secs", raw.poll_seconds, "with poll: how often, 15 by default");
+  app.add_option("--repository-poll-secs", raw.poll_seconds, "with poll: how often, 15 by default")
+      ->check(is_between(0, kMostSeconds));
   app.add_option("--exit-on-error", options.exits_on_error,
                  "end where a model can't be loaded at the start (default true)");
   app.add_option(
-      "--default-max-batch-size", options.repository.default_max_batch,
-      "batch size of models without configuration whose first dims are named as a batch; "
-      "0: none; 16 by default");
+         "--default-max-batch-size", options.repository.default_max_batch,
+         "batch size of models without configuration whose first dims are named as a batch; "
+         "0: none; 16 by default")
+      ->check(is_between(0, 1 << 24));
   app.add_flag(
       "--wait-for-delay", options.repository.waits_for_delay,
       "wait max_queue_delay_microseconds for a fuller batch even while an instance is idle");
@@ -55,19 +70,25 @@ void add_models(CLI::App& app, Raw& raw, ServeOptions& options) {
 
 void add_runtime(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("--threads", options.repository.session.intra_op_threads,
-                 "threads of one run; 0, the default: what the machine has");
+                 "threads of one run; 0, the default: what the machine has")
+      ->check(is_between(0, 4096));
   app.add_option("--io-threads", options.http.threads, "threads that serve connections")
       ->check(CLI::Range(1, 256));
-  app.add_option("--memory-limit-gb", raw.memory_gb, "memory of one model, 64 by default");
+  app.add_option("--memory-limit-gb", raw.memory_gb, "memory of one model, 64 by default")
+      ->check(is_between(0, 1e6));
   app.add_option(
-      "--total-memory-gb", raw.total_memory_gb,
-      "memory of all models with their runs; 9 tenths of the container's or machine's by "
-      "default, 0: no limit");
+         "--total-memory-gb", raw.total_memory_gb,
+         "memory of all models with their runs; 9 tenths of the container's or machine's by "
+         "default, 0: no limit")
+      ->check(is_between(0, 1e6));
   app.add_option("--request-timeout", raw.request_timeout,
-                 "seconds after which a request without a timeout of its own ends; 0: never");
+                 "seconds after which a request without a timeout of its own ends; 0: never")
+      ->check(is_between(0, kMostSeconds));
   app.add_option("--drain-delay", raw.drain_delay,
-                 "seconds from SIGTERM, with which readiness ends, to the last connection taken");
-  app.add_option("--drain-timeout", raw.drain_timeout, "seconds for running requests after that");
+                 "seconds from SIGTERM, with which readiness ends, to the last connection taken")
+      ->check(is_between(0, kMostSeconds));
+  app.add_option("--drain-timeout", raw.drain_timeout, "seconds for running requests after that")
+      ->check(is_between(0, kMostSeconds));
 }
 
 void add_http(CLI::App& app, Raw& raw, ServeOptions& options) {
@@ -84,12 +105,18 @@ void add_http(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("--grpc-port", options.grpc_port, "8001 by default; 0: one that is free");
   app.add_flag("--grpc,!--no-grpc", options.has_grpc, "serve gRPC, on by default");
 #endif
-  app.add_option("--max-body-mb", raw.max_body_mb, "of one request, 1024 by default");
-  app.add_option("--max-bodies-mb", raw.max_bodies_mb, "of all requests at once, 4096 by default");
-  app.add_option("--max-header-bytes", options.http.limits.header_bytes, "65536 by default");
-  app.add_option("--max-connections", options.http.limits.connections, "20000 by default");
-  app.add_option("--idle-timeout", raw.idle_seconds, "seconds between requests of a connection");
-  app.add_option("--header-timeout", raw.header_seconds, "seconds for the header of a request");
+  app.add_option("--max-body-mb", raw.max_body_mb, "of one request, 1024 by default")
+      ->check(is_between(1, 1 << 24));
+  app.add_option("--max-bodies-mb", raw.max_bodies_mb, "of all requests at once, 4096 by default")
+      ->check(is_between(1, 1 << 24));
+  app.add_option("--max-header-bytes", options.http.limits.header_bytes, "65536 by default")
+      ->check(is_between(256, 1 << 30));
+  app.add_option("--max-connections", options.http.limits.connections, "20000 by default")
+      ->check(is_between(1, 1 << 24));
+  app.add_option("--idle-timeout", raw.idle_seconds, "seconds between requests of a connection")
+      ->check(is_between(1, kMostSeconds));
+  app.add_option("--header-timeout", raw.header_seconds, "seconds for the header of a request")
+      ->check(is_between(1, kMostSeconds));
 }
 
 void add_access(CLI::App& app, ServeOptions& options) {
@@ -116,7 +143,8 @@ void add_reports(CLI::App& app, Raw& raw, ServeOptions& options) {
                  "opentelemetry,url=URL");
   app.add_option("--log-file", options.log.file, "stderr by default");
   app.add_option("--log-format", options.log.format, "default or json");
-  app.add_option("--log-verbose", options.log.verbose_level, "1: a line for each request");
+  app.add_option("--log-verbose", options.log.verbose_level, "1: a line for each request")
+      ->check(is_between(0, 100));
 }
 
 template <typename Duration>
@@ -130,6 +158,8 @@ std::string problem(const Raw& raw, const ServeOptions& options) {
     return "no model: give one, or a folder of them with --model-repository";
   if (!raw.model_name.empty() && raw.models.size() + raw.repositories.size() != 1)
     return "--model-name names one model, and several are given";
+  if (!options.repository.startup_models.empty() && raw.control != "explicit")
+    return "--load-model needs --model-control-mode=explicit; other modes load what is there";
   if (options.tls.certificate.empty() != options.tls.key.empty())
     return "--tls-cert needs --tls-key, and the other way round";
   if (!options.tls.client_authority.empty() && options.tls.certificate.empty())
@@ -163,6 +193,9 @@ void finish(const Raw& raw, ServeOptions& options) {
   options.http.limits.idle = seconds<std::chrono::seconds>(raw.idle_seconds);
   options.http.limits.header = seconds<std::chrono::seconds>(raw.header_seconds);
   options.http.limits.body_bytes = std::min<uint64_t>(raw.max_body_mb, 1 << 24) << 20;
+  // What is more than all may have is too large, and not to be tried again.
+  options.http.limits.body_bytes =
+      std::min<uint64_t>(raw.max_bodies_mb << 20, options.http.limits.body_bytes);
   options.http.limits.all_body_bytes = std::min<uint64_t>(raw.max_bodies_mb, 1 << 24) << 20;
 }
 

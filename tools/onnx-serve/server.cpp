@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -76,6 +78,7 @@ class Server {
   explicit Server(const ServeOptions& options) : options_(options) { log_.configure(options.log); }
 
   int run() {
+    check_port_file();
     for (const std::string& tokens : options_.tokens)
       access_.add_tokens(tokens);
     if (!options_.tls.certificate.empty()) tls_ = std::make_unique<TlsSettings>(options_.tls);
@@ -114,7 +117,7 @@ class Server {
     }
     grpc.set_ready(repository.is_ready());
     if (!options_.port_file.empty())
-      std::ofstream(options_.port_file)
+      std::ofstream(options_.port_file, std::ios::trunc)
           << http.port() << ' ' << grpc.port() << ' ' << (metrics ? metrics->port() : 0) << '\n';
     log_.write(LogLevel::kInfo, "ready");
     serve(repository);
@@ -122,6 +125,13 @@ class Server {
   }
 
  private:
+  // Before anything is loaded for it.
+  void check_port_file() const {
+    const std::string& file = options_.port_file;
+    if (!file.empty() && !std::ofstream(file, std::ios::app))
+      serving::refuse(Status::kInvalidArgument, "port_file '", file, "': ", std::strerror(errno));
+  }
+
   void serve(serving::ModelRepository& repository) {
     auto next_poll = Clock::now() + options_.poll_period;
     for (;;) {

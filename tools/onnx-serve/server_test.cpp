@@ -484,6 +484,60 @@ TEST(Server, WhatCannotBeServedEndsIt) {
   EXPECT_EQ(ServerProcess({(folder / "good.onnx").string(), "--http-address=192.0.2.1"}).stop(), 4);
 }
 
+TEST(Server, OptionsThatMakeNoSenseEndIt) {
+  const TemporaryFolder folder;
+  save_unary(folder / "good.onnx", "Neg", DType::kFloat, 2);
+  for (const char* option : {"--max-connections=0",
+                             "--max-connections=-1",
+                             "--max-header-bytes=0",
+                             "--max-body-mb=0",
+                             "--max-bodies-mb=-1",
+                             "--idle-timeout=-1",
+                             "--idle-timeout=0",
+                             "--header-timeout=nan",
+                             "--request-timeout=-1",
+                             "--request-timeout=nan",
+                             "--request-timeout=inf",
+                             "--drain-delay=-1",
+                             "--drain-timeout=nan",
+                             "--repository-poll-secs=-1",
+                             "--memory-limit-gb=-1",
+                             "--total-memory-gb=nan",
+                             "--threads=-1",
+                             "--io-threads=0",
+                             "--default-max-batch-size=-1",
+                             "--log-verbose=-1",
+                             "--load-model=m"}) {
+    ServerProcess server({(folder / "good.onnx").string(), option});
+    EXPECT_EQ(server.port(), 0) << option;
+    EXPECT_EQ(server.stop(), 2) << option;
+  }
+  for (const char* option : {"--log-file", "--port-file"}) {
+    const std::string command = SARDONYX_BIN_DIR "/onnx-serve --http-port=0 " +
+                                (folder / "good.onnx").string() + ' ' + option +
+                                "=/nonexistent/file";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2) << option;
+  }
+}
+
+TEST(Server, RefusedRequestsAreCounted) {
+  const TemporaryFolder folder;
+  save_unary(folder / "m.onnx", "Neg", DType::kFloat, 2);
+  ServerProcess server({(folder / "m.onnx").string()});
+  HttpClient client(server.port());
+  for (const char* body : {"{", R"({"inputs":[]})", R"({"inputs":[{"name":"z"}]})"})
+    EXPECT_EQ(client.post("/v2/models/m/infer", body).status, 400);
+  EXPECT_THAT(client.get("/metrics").body,
+              HasSubstr("sardonyx_requests_failed_total{model=\"m\",reason=\"other\",version="
+                        "\"1\"} 3"));
+  const json stats = json::parse(client.get("/v2/models/m/stats").body)["model_stats"][0];
+  EXPECT_EQ(stats["inference_stats"]["fail"]["count"], 3);
+  for (const char* target : {"/v2/models/nope/stats", "/v2/models/m/versions/9/stats",
+                             "/v2/models/nope/trace/setting", "/v2/models/nope"})
+    EXPECT_EQ(client.get(target).status, 404) << target;
+}
+
 TEST(Server, ABareModelIsServedAsKServeMountsIt) {
   const TemporaryFolder folder;
   save_unary(folder / "mnt/model.onnx", "Neg", DType::kFloat, 2);

@@ -276,18 +276,26 @@ asio::awaitable<HttpAnswer> Api::infer(HttpRequest& request,
   serving::InferRequest infer;
   const bool is_raw = request.has_binary && request.text.empty();
   ParsedInfer parsed;
-  if (!is_raw) parsed = parse_infer(request.text);
+  OutputChoice choice;
   const SharedMemory* memory = options_.allows_shared_memory ? &shared_memory_ : nullptr;
-  auto tensors =
-      is_raw ? raw_tensors(request, *model) : request_tensors(request, parsed, *model, memory);
-  const OutputChoice choice = choose_outputs(parsed, *model);
-  if (trace) trace->request_id = parsed.id.value_or("");
-  if (trace && trace->settings.tensors) add_inputs(*trace, tensors);
-  apply_parameters(parsed.parameters, infer);
-  if (!infer.timeout && options_.request_timeout.count() > 0)
-    infer.timeout = options_.request_timeout;
-  model->fill(infer, std::move(tensors),
-              parsed.outputs.empty() ? std::vector<size_t>() : choice.order);
+  try {
+    if (!is_raw) parsed = parse_infer(request.text);
+    auto tensors =
+        is_raw ? raw_tensors(request, *model) : request_tensors(request, parsed, *model, memory);
+    choice = choose_outputs(parsed, *model);
+    if (trace) trace->request_id = parsed.id.value_or("");
+    if (trace && trace->settings.tensors) add_inputs(*trace, tensors);
+    apply_parameters(parsed.parameters, infer);
+    if (!infer.timeout && options_.request_timeout.count() > 0)
+      infer.timeout = options_.request_timeout;
+    model->fill(infer, std::move(tensors),
+                parsed.outputs.empty() ? std::vector<size_t>() : choice.order);
+  } catch (...) {
+    // What comes to the queue is counted there.
+    model->statistics().add_failure(std::chrono::steady_clock::now() - request.received,
+                                    serving::Failure::kOther);
+    throw;
+  }
   // Tensors hold what they need of the body.
   request.binary.reset();
 

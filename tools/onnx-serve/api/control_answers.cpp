@@ -169,7 +169,7 @@ HttpAnswer Api::logging(const HttpRequest& request) {
 HttpAnswer Api::trace_setting(const HttpRequest& request, const std::string& model) {
   if (request.method != verb::post && request.method != verb::get) return wrong_method("GET, POST");
   if (!model.empty() && repository_.serving(model).empty())
-    refuse(Status::kInvalidArgument, "Request for unknown model : ", model);
+    refuse(Status::kNotFound, "Request for unknown model : ", model);
   if (request.method == verb::post) {
     TraceValues changes;
     const json body = body_of(request);

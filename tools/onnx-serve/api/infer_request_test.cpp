@@ -85,6 +85,22 @@ TEST(ParseInfer, BrokenTextsAreRefused) {
   EXPECT_GT(refused, 10'000);
 }
 
+TEST(TensorFromJson, NumbersOutOfRangeAreRefused) {
+  const auto read = [](DType dtype, const char* text) {
+    return tensor_from_json(dtype, {1}, text, "x", true);
+  };
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat, DType::kDouble}) {
+    for (const char* text : {"[1e999]", "[-1e999]"})
+      EXPECT_THROW(read(dtype, text), ServingError) << text;
+    for (const char* text : {"[Infinity]", "[-Infinity]", "[NaN]", "[1e-999]"})
+      EXPECT_NO_THROW(read(dtype, text)) << text;
+  }
+  EXPECT_NO_THROW(read(DType::kFloat16, "[65519.9]"));  // is rounded to 65504
+  EXPECT_THROW(read(DType::kFloat16, "[65520]"), ServingError);
+  EXPECT_THROW(read(DType::kFloat16, "[-1e5]"), ServingError);
+  EXPECT_THROW(read(DType::kBFloat16, "[3.4e38]"), ServingError);
+}
+
 TEST(TensorFromBinary, LengthsAreHeldToTheBody) {
   const auto strings = [](const std::string& bytes, const Shape& shape) {
     return serving::tensor_from_binary(DType::kString, shape, std::as_bytes(std::span(bytes)), "x");

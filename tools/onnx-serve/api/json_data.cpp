@@ -273,8 +273,13 @@ void read_integers(ArrayScanner& scanner, Tensor& tensor) {
 void read_small_floats(ArrayScanner& scanner, Tensor& tensor, bool allows_nan) {
   int64_t index = 0;
   scanner.each([&](std::string_view& text) {
+    const std::string_view before = text;
     const double value = float_at<double>(text, scanner, allows_nan);
     store_numbers(tensor.dtype(), tensor.raw(), index, 1, &value);
+    double stored = 0;
+    load_numbers(tensor.dtype(), tensor.raw(), index, 1, 1, &stored);
+    if (std::isfinite(value) && !std::isfinite(stored))
+      scanner.wrong(excerpt(before) + " is out of range");
     ++index;
   });
 }

@@ -36,19 +36,15 @@ class Inference {
     model_ = parts.repository.find(message.model_name(), message.model_version());
     begin_trace(parts.api.tracer(), context);
     memory_ = parts.options.allows_shared_memory ? &parts.api.regions() : nullptr;
-    GrpcInfer infer = read_infer(message, *model_, memory_);
-    parsed_ = std::move(infer.parsed);
-    choice_ = choose_outputs(parsed_, *model_);
-    if (trace_) trace_->request_id = parsed_.id.value_or("");
-    if (trace_ && trace_->settings.tensors) add_inputs(*trace_, infer.tensors);
     serving::InferRequest request;
-    apply_parameters(parsed_.parameters, request);
-    if (!request.timeout && parts.options.request_timeout.count() > 0)
-      request.timeout = parts.options.request_timeout;
-    if (const auto time = time_left(context))
-      request.timeout = request.timeout ? std::min(*request.timeout, *time) : *time;
-    model_->fill(request, std::move(infer.tensors),
-                 parsed_.outputs.empty() ? std::vector<size_t>() : choice_.order);
+    const auto begin = TraceClock::now();
+    try {
+      request = read_request(parts, context, message);
+    } catch (...) {
+      // What comes to the queue is counted there.
+      model_->statistics().add_failure(TraceClock::now() - begin, serving::Failure::kOther);
+      throw;
+    }
     ticket_ = model_->submit(
         std::move(request),
         [this, &answer, done](serving::InferResult&& result) {
@@ -77,6 +73,24 @@ class Inference {
   }
 
  private:
+  serving::InferRequest read_request(const GrpcServer::Parts& parts,
+                                     const grpc::CallbackServerContext& context,
+                                     ModelInferRequest& message) {
+    GrpcInfer infer = read_infer(message, *model_, memory_);
+    parsed_ = std::move(infer.parsed);
+    choice_ = choose_outputs(parsed_, *model_);
+    if (trace_) trace_->request_id = parsed_.id.value_or("");
+    if (trace_ && trace_->settings.tensors) add_inputs(*trace_, infer.tensors);
+    serving::InferRequest request;
+    apply_parameters(parsed_.parameters, request);
+    if (!request.timeout && parts.options.request_timeout.count() > 0)
+      request.timeout = parts.options.request_timeout;
+    if (const auto time = time_left(context))
+      request.timeout = request.timeout ? std::min(*request.timeout, *time) : *time;
+    model_->fill(request, std::move(infer.tensors),
+                 parsed_.outputs.empty() ? std::vector<size_t>() : choice_.order);
+    return request;
+  }
   void begin_trace(Tracer& tracer, const grpc::CallbackServerContext& context) {
     const auto& metadata = context.client_metadata();
     const auto found = metadata.find("traceparent");

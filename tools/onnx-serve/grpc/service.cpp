@@ -330,7 +330,7 @@ Reactor* InferenceService::TraceSetting(Context* context,
   return answer(context, EndpointGroup::kControl, [&] {
     const std::string& model = request->model_name();
     if (!model.empty() && parts_.repository.serving(model).empty())
-      refuse(Status::kInvalidArgument, "Request for unknown model : ", model);
+      refuse(Status::kNotFound, "Request for unknown model : ", model);
     TraceValues changes;
     for (const auto& [name, value] : request->settings()) {
       auto& values = changes[name];

@@ -179,7 +179,7 @@ TEST(TraceTest, WhatIsWrongWithSettingsIsSaid) {
     EXPECT_EQ(reply.status, one.status) << one.body << reply.body;
     EXPECT_THAT(reply.body, HasSubstr(one.message));
   }
-  EXPECT_EQ(client.get("/v2/models/absent/trace/setting").status, 400);
+  EXPECT_EQ(client.get("/v2/models/absent/trace/setting").status, 404);
   EXPECT_EQ(json::parse(client.get("/v2/trace/setting").body)["trace_rate"], "1000");
   EXPECT_EQ(client.post("/v2/trace/setting", R"({"trace_rate":"5","trace_level":["OFF"]})").status,
             200);
