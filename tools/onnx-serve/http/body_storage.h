@@ -53,10 +53,10 @@ class TakenBytes {
   uint64_t bytes_ = 0;
 };
 
-// Empty, with room for the padding.
+// Empty, with space for the padding.
 std::string padded_string();
-// Room for `bytes` more at the end of `text`, which is to have at most `most`, and for the padding;
-// where they begin.
+// Space for `bytes` more at the end of `text`, which is to have at most `most`, and for the
+// padding; where they begin.
 char* extend(std::string& text, size_t bytes, uint64_t most);
 // The same of a buffer of which `used` bytes count. It ends as one of `most` bytes.
 char* extend(std::shared_ptr<Buffer>& buffer, size_t used, size_t bytes, uint64_t most);

@@ -15,7 +15,7 @@ class ChunkDecoder {
     kData,     // data_left() bytes of data come next
     kDone,
     kWrong,
-    kTooLong,  // extensions and trailers together have more than `limit` bytes
+    kTooLong,  // extensions and trailers have more than `limit` bytes
   };
 
   explicit ChunkDecoder(size_t limit) : limit_(limit) {}

@@ -250,10 +250,10 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     std::optional<HttpAnswer> refusal = co_await read_text(request.text, header, taken);
     if (refusal || is_gone_ || !request.has_binary) co_return refusal;
     request.binary = Buffer::allocate(0);
-    const auto room = [&](uint64_t at, size_t bytes) {
+    const auto space = [&](uint64_t at, size_t bytes) {
       return extend(request.binary, at, bytes, length - header);
     };
-    refusal = co_await read_pieces(length - header, room, taken);
+    refusal = co_await read_pieces(length - header, space, taken);
     co_return refusal;
   }
 
@@ -284,21 +284,21 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
 
   asio::awaitable<std::optional<HttpAnswer>> read_text(std::string& to, uint64_t bytes,
                                                        TakenBytes& taken) {
-    const auto room = [&](uint64_t, size_t piece) { return extend(to, piece, bytes); };
-    std::optional<HttpAnswer> refusal = co_await read_pieces(bytes, room, taken);
+    const auto space = [&](uint64_t, size_t piece) { return extend(to, piece, bytes); };
+    std::optional<HttpAnswer> refusal = co_await read_pieces(bytes, space, taken);
     co_return refusal;
   }
 
-  // Reads `bytes` to where room(how many are there, how many come next) says.
-  template <typename Room>
-  asio::awaitable<std::optional<HttpAnswer>> read_pieces(uint64_t bytes, const Room& room,
+  // Reads `bytes` to where space(how many are there, how many come next) says.
+  template <typename Space>
+  asio::awaitable<std::optional<HttpAnswer>> read_pieces(uint64_t bytes, const Space& space,
                                                          TakenBytes& taken) {
     Progress progress(context_.limits.transfer);
     for (uint64_t at = 0; at < bytes && !is_gone_;) {
       const size_t next = std::max(next_piece(at), buffer_.size());
       const auto piece = static_cast<size_t>(std::min<uint64_t>(bytes - at, next));
       if (!taken.try_take(piece)) co_return too_much_memory();
-      co_await read_exactly(room(at, piece), piece, progress);
+      co_await read_exactly(space(at, piece), piece, progress);
       at += piece;
     }
     co_return std::nullopt;
