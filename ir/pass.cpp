@@ -31,6 +31,22 @@ size_t apply_over(Graph& graph, const Pass& pass, const PassOptions& options) {
   return changes;
 }
 
+std::vector<Type> output_types(const Graph& graph) {
+  std::vector<Type> types;
+  for (const Value* output : graph.outputs())
+    types.push_back(output->type);
+  return types;
+}
+
+// A value that took an output's place may be known less well than the model declares it. An input's
+// type is the caller's.
+void keep_declared(Graph& graph, const std::vector<Type>& declared) {
+  for (size_t i = 0; i < declared.size() && i < graph.outputs().size(); ++i) {
+    Value& output = *graph.outputs()[i];
+    if (!graph.is_input(output)) output.type = merge_types(output.type, declared[i], output.name);
+  }
+}
+
 }  // namespace
 
 std::vector<PassEffect> run_passes(Graph& graph, std::span<const Pass> passes,
@@ -38,6 +54,7 @@ std::vector<PassEffect> run_passes(Graph& graph, std::span<const Pass> passes,
   std::vector<PassEffect> effects;
   for (const Pass& pass : passes)
     effects.push_back({pass.name, 0});
+  const std::vector<Type> declared = output_types(graph);
   size_t changes = 1;
   for (int round = 0; round < kMaxRounds && changes > 0; ++round) {
     changes = 0;
@@ -49,6 +66,7 @@ std::vector<PassEffect> run_passes(Graph& graph, std::span<const Pass> passes,
     }
     remove_dead_nodes(graph);
   }
+  keep_declared(graph, declared);
   return effects;
 }
 

@@ -7,43 +7,99 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "ir/core/error.h"
 #include "ir/core/run_control.h"
+#include "onnx_io/unfinished_files.h"
 
 namespace sardonyx {
 namespace {
 
 constexpr mode_t kMode = 0666;  // as any new file; the user's mask applies
 
+bool is_link(const std::filesystem::path& path) {
+  struct stat status = {};
+  return lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+// The N of /proc/self/fd/N; below 0 for other paths.
+int own_descriptor(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::canonical(path.parent_path(), error);
+  if (error || folder != text("/proc/", getpid(), "/fd")) return -1;
+  return std::atoi(path.filename().c_str());
+}
+
+// Where the links lead to whose last name is `path`; the file need not be there. Stops at a
+// descriptor's link, which is no name of a file.
+std::filesystem::path followed(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  for (int i = 0; i < kMostLinks && is_link(path) && own_descriptor(path) < 0; ++i) {
+    std::error_code error;
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / next;
+  }
+  return path;
+}
+
 }  // namespace
+
+void fail_to_write(std::string_view name, std::string_view what, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  fail(full ? ErrorCode::kResourceExhausted : ErrorCode::kInvalidArgument, name, ": ", what, ": ",
+       std::strerror(error));
+}
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   if (path_.native().find('\0') != std::string::npos) {
     fail(ErrorCode::kInvalidArgument, "a file name holds a NUL byte");
   }
+  const std::filesystem::path target = followed(path_);
+  struct stat old = {};
+  const bool is_there = stat(target.c_str(), &old) == 0;
+  const int own = own_descriptor(target);
+  if (own >= 0 || (is_there && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))) {
+    descriptor_ = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
+                           : open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor_ < 0) fail_to_write(path_.native(), "can't be opened", errno);
+    return;
+  }
+  if (!is_there || !S_ISREG(old.st_mode)) {
+    create_beside(target, kMode);
+    return;
+  }
+  // Never wider than it was. Another's file stays theirs where this process may give files away;
+  // the mask, and some file systems, would take bits that it had.
+  constexpr mode_t kPermissions = 0777;
+  create_beside(target, old.st_mode & kPermissions);
+  [[maybe_unused]] int done = fchown(descriptor_, old.st_uid, old.st_gid);
+  done = fchmod(descriptor_, old.st_mode & kPermissions);
+}
+
+void AtomicFile::create_beside(const std::filesystem::path& target, unsigned mode) {
   // A name of its own for each writer; O_EXCL makes sure of it.
   constexpr int kTries = 100;
   for (int i = 0; i < kTries && descriptor_ < 0; ++i) {
-    temporary_ = path_;
+    temporary_ = target;
     temporary_ += text(".", getpid(), ".", i, ".tmp");
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-    if (descriptor_ < 0 && errno != EEXIST) fail_write("can't be created", errno);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor_ < 0 && errno != EEXIST)
+      fail_to_write(path_.native(), "can't be created", errno);
   }
-  if (descriptor_ < 0) fail_write("can't be created", EEXIST);
+  if (descriptor_ < 0) fail_to_write(path_.native(), "can't be created", EEXIST);
+  target_ = target;
+  unfinished_ = remember_unfinished(temporary_.c_str());
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) close(descriptor_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
-}
-
-void AtomicFile::fail_write(std::string_view what, int error) const {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  fail(full ? ErrorCode::kResourceExhausted : ErrorCode::kInvalidArgument, path_.native(), ": ",
-       what, ": ", std::strerror(error));
+  if (target_.empty()) return;
+  unlink(temporary_.c_str());
+  forget_unfinished(unfinished_);
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -53,7 +109,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
     check_interrupted();
     const ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kPiece));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail_write("can't be written", errno);
+    if (put < 0) fail_to_write(path_.native(), "can't be written", errno);
     size_ += static_cast<uint64_t>(put);
     bytes = bytes.subspan(static_cast<size_t>(put));
   }
@@ -70,13 +126,19 @@ void AtomicFile::pad_to(uint64_t alignment) {
 }
 
 void AtomicFile::commit() {
-  if (fsync(descriptor_) != 0) fail_write("can't be brought to the disk", errno);
-  if (close(std::exchange(descriptor_, -1)) != 0) fail_write("can't be written", errno);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) fail_write("can't be renamed to", errno);
-  temporary_.clear();
+  // What is no file may have no disk.
+  if (fsync(descriptor_) != 0 && !(target_.empty() && (errno == EINVAL || errno == EROFS)))
+    fail_to_write(path_.native(), "can't be brought to the disk", errno);
+  if (close(std::exchange(descriptor_, -1)) != 0)
+    fail_to_write(path_.native(), "can't be written", errno);
+  if (target_.empty()) return;
+  if (rename(temporary_.c_str(), target_.c_str()) != 0)
+    fail_to_write(path_.native(), "can't be renamed to", errno);
+  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
+  target_.clear();
+  forget_unfinished(unfinished_);
   // The folder's entry as well, so that a power loss does not bring the old file back. Some file
   // systems can't.
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
   const int handle = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (handle < 0) return;
   fsync(handle);

@@ -10,8 +10,10 @@
 namespace sardonyx {
 
 // A new file beside `path` that takes its place in commit(), and is removed where that is not
-// reached. Every failure throws kInvalidArgument naming the file (kResourceExhausted where the disk
-// is full).
+// reached. It gets the permission bits of the file that it replaces. Where `path` is a symbolic
+// link, the link stays and its target is replaced. What exists and is no regular file (a device, a
+// FIFO, /dev/stdout) is written straight into. Every failure throws kInvalidArgument naming the
+// file (kResourceExhausted where the disk is full).
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -27,13 +29,18 @@ class AtomicFile {
   void commit();
 
  private:
-  [[noreturn]] void fail_write(std::string_view what, int error) const;
+  void create_beside(const std::filesystem::path& target, unsigned mode);
 
-  std::filesystem::path path_, temporary_;
+  std::filesystem::path path_;                // as given, for messages
+  std::filesystem::path target_, temporary_;  // empty where it is written straight into
   int descriptor_ = -1;
+  size_t unfinished_ = 0;  // of unfinished_files.h
   uint64_t size_ = 0;
 };
 
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+// Throws as AtomicFile does.
+[[noreturn]] void fail_to_write(std::string_view name, std::string_view what, int error);
 
 }  // namespace sardonyx

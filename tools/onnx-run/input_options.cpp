@@ -92,8 +92,10 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   command.add_option("--test-data", options.test_data,
                      "folder with input_K.pb and output_K.pb by position: run and compare");
   command.add_option("--seed", options.seed, "seed of random inputs (default: 0)");
-  repeatable(command.add_option("--val-range", options.ranges,
-                                "[LOW,HIGH] or NAME:[LOW,HIGH] of random inputs (default: [0,1])"));
+  repeatable(
+      command.add_option("--val-range", options.ranges,
+                         "[LOW,HIGH] or NAME:[LOW,HIGH] of random numbers (default: [0,1], of "
+                         "integers [0,2]); bool is drawn from both"));
   repeatable(command.add_option("--shape", options.shapes,
                                 "NAME:1x3x224x224 of a random input (repeatable; the same input "
                                 "again: another run)"));
@@ -150,6 +152,7 @@ NamedData gather_inputs(const InputOptions& options, const Runner& runner) {
     input_named(runner, named.first);
   for (const auto& named : random.ranges)
     input_named(runner, named.first);
+  check_symbols(random.dims, runner);
   NamedData feeds;
   if (!options.test_data.empty()) {
     std::vector<Datum> data = read_by_position(options.test_data, "input_", runner.inputs());

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "onnx_io/unfinished_files.h"
 #include "tools/onnx-run/exit_codes.h"
 
 namespace sardonyx::tool {
@@ -13,6 +14,12 @@ namespace {
 std::stop_source& source() {
   static std::stop_source instance;
   return instance;
+}
+
+// Ends the process by the signal, which SA_RESETHAND gave back its meaning.
+void end_by(int signal) {
+  remove_unfinished_files();
+  raise(signal);
 }
 
 }  // namespace
@@ -30,6 +37,7 @@ std::stop_token stop_on_interrupt() {
     sigwait(&signals, &signal);
     stop.request_stop();
     sigwait(&signals, &signal);
+    remove_unfinished_files();
     _exit(kInterrupted);
   }).detach();
   return stop.get_token();
@@ -37,6 +45,17 @@ std::stop_token stop_on_interrupt() {
 
 bool was_interrupted() {
   return source().stop_requested();
+}
+
+void remove_unfinished_files_on_signals() {
+  struct sigaction action = {};
+  action.sa_handler = end_by;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace sardonyx::tool

@@ -12,4 +12,8 @@ std::stop_token stop_on_interrupt();
 // Has it come?
 bool was_interrupted();
 
+// From now on SIGINT, SIGTERM and SIGHUP remove the files that are being written beside others
+// before they end the process. Those that it was started to ignore stay ignored.
+void remove_unfinished_files_on_signals();
+
 }  // namespace sardonyx::tool

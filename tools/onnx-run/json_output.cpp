@@ -1,11 +1,10 @@
 #include "tools/onnx-run/json_output.h"
 
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "ir/core/error.h"
+#include "onnx_io/file_write.h"
 #include "tools/onnx-run/arguments.h"
 #include "tools/onnx-run/machine.h"
 
@@ -42,10 +41,7 @@ void JsonOutput::write(const nlohmann::ordered_json& report) const {
     std::cout << written << std::endl;
     return;
   }
-  std::ofstream file(target);
-  file << written << '\n';
-  file.close();
-  if (!file) fail(ErrorCode::kInvalidArgument, "'", target, "' could not be written");
+  write_atomically(target, written + '\n');
 }
 
 void JsonOutput::write_runs(const nlohmann::ordered_json& reports) const {

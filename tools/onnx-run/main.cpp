@@ -7,7 +7,9 @@
 #include "tools/onnx-run/arguments.h"
 #include "tools/onnx-run/commands/commands.h"
 #include "tools/onnx-run/exit_codes.h"
+#include "tools/onnx-run/interruption.h"
 #include "tools/onnx-run/json_output.h"
+#include "tools/onnx-run/standard_output.h"
 #include "tools/onnx-run/verbosity.h"
 
 namespace sardonyx::tool {
@@ -111,9 +113,21 @@ int run_main(int count, char** values) {
   return act(action);
 }
 
+// A result that did not arrive is none, whatever it says.
+int run_and_deliver(int count, char** values) {
+  StandardOutput output;
+  const int code = run_main(count, values);
+  const int delivered = act([&output] {
+    output.finish();
+    return kOk;
+  });
+  return delivered != kOk && (code == kOk || code == kDifferent) ? delivered : code;
+}
+
 }  // namespace
 }  // namespace sardonyx::tool
 
 int main(int count, char** values) {
-  return sardonyx::tool::run_main(count, values);
+  sardonyx::tool::remove_unfinished_files_on_signals();
+  return sardonyx::tool::run_and_deliver(count, values);
 }

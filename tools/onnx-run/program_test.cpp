@@ -175,11 +175,14 @@ TEST_F(ProgramTest, WhatIsWrongIsNamed) {
       {"run good.onnx --val-range z:[0,1]", 2, "the model has no input 'z'; it has 'x'"},
       {"run good.onnx --dim n", 2, "--dim: expected SYMBOL=SIZE, got 'n'"},
       {"run good.onnx --dim n=-1", 2, "--dim: -1 is no size"},
+      {"run good.onnx --dim bach=2", 2,
+       "no input of the model has a dim 'bach'; its symbols are 'n'"},
+      {"bench-sizes good.onnx --sweep bach=1,2", 2, "no input of the model has a dim 'bach'"},
       {"run good.onnx --val-range 2", 2, "expected [LOW,HIGH] or NAME:[LOW,HIGH], got '2'"},
       {"run good.onnx --val-range [3,2]", 2, "--val-range: 3 is not below 2"},
       {"run good.onnx -i x", 2, "-i: expected NAME=@FILE, got 'x'"},
       {"run good.onnx -i x=@short.bin", 4, "4 bytes, but input 'x' of shape [1, 2]"},
-      {"run good.onnx --json=absent/x.json", 4, "'absent/x.json' could not be written"},
+      {"run good.onnx --json=absent/x.json", 4, "absent/x.json: can't be created: No such file"},
       {"run good.onnx --against absent.so", 4, "can't load 'absent.so'"},
       {"run good.onnx --against libz.so.1", 4, "'libz.so.1' is no ONNX Runtime library"},
       {"run good.onnx --outputs y --against a.so", 2, "--outputs can't be combined with --against"},
@@ -198,6 +201,37 @@ TEST_F(ProgramTest, WhatIsWrongIsNamed) {
     EXPECT_EQ(ran.code, code) << arguments << '\n' << ran.out;
     EXPECT_THAT(ran.out, HasSubstr(message)) << arguments;
   }
+}
+
+TEST_F(ProgramTest, LostOutputIsAnError) {
+  for (const char* arguments :
+       {"list-ops", "--help", "--version", "env --json", "dump good.onnx", "man-page",
+        "completion bash", "good.onnx --print", "compare good.onnx good.onnx", "check good.onnx"}) {
+    EXPECT_EQ(run(std::string(arguments) + " 2>errors >/dev/full; echo $?").out, "5\n")
+        << arguments;
+    std::ifstream errors(folder_ / "errors");
+    EXPECT_THAT(std::string(std::istreambuf_iterator<char>(errors), {}),
+                HasSubstr("onnx-run: stdout: can't be written: No space left on device"));
+    EXPECT_EQ(run(std::string(arguments) + " 2>&- >&-; echo $?").out, "4\n") << arguments;
+  }
+}
+
+TEST_F(ProgramTest, OutputsGoIntoWhatIsNoFile) {
+  write_npy(folder_ / "x.npy", Tensor::of<float>({9, 16}, {1, 2}));
+  const Ran ran = run("--version; mkfifo pipe; cat pipe >y.npz & '" SARDONYX_BIN_DIR
+                      "/onnx-run' -q good.onnx -i x=@x.npy --save-outputs pipe; wait");
+  EXPECT_TRUE(fs::is_fifo(folder_ / "pipe")) << ran.out;
+  EXPECT_TRUE(NpzReader(folder_ / "y.npz").read("y") == Tensor::of<float>({3, 4}, {1, 2}));
+}
+
+TEST_F(ProgramTest, ASignalLeavesNoUnfinishedFile) {
+  // The FIFO has no reader, for which the writer waits; the data beside it has been begun.
+  const Ran ran =
+      run("--version >/dev/null; mkfifo pipe; '" SARDONYX_BIN_DIR
+          "/onnx-run' convert good.onnx pipe --external-data & p=$!; for i in $(seq 200); do "
+          "ls | grep -q tmp && break; sleep 0.1; done; ls | grep -c tmp; kill -TERM $p; wait $p; "
+          "echo $?; ls | grep -c tmp");
+  EXPECT_EQ(ran.out, "1\n143\n0\n");
 }
 
 TEST_F(ProgramTest, FilesInAndOut) {

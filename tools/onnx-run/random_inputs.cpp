@@ -5,6 +5,7 @@
 #include <complex>
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "ir/core/random.h"
 #include "ir/reference_evaluator.h"
@@ -110,11 +111,15 @@ std::pair<double, double> range_of(const ValueInfo& input, const Graph& graph,
   if (const auto given = how.ranges.find(input.name); given != how.ranges.end())
     return given->second;
   const DType dtype = input.type.dtype;
-  if (is_floating(dtype) || is_complex(dtype)) return how.range;
+  if (is_floating(dtype) || is_complex(dtype)) return how.range.value_or(std::pair(0., 1.));
   const Value* value = graph.find_value(input.name);
   const std::optional<int64_t> bound =
       value && is_integer(dtype) ? index_bound(*value, 0) : std::nullopt;
-  return {0, bound ? static_cast<double>(std::max<int64_t>(1, *bound)) : 2};
+  if (!bound) return is_integer(dtype) && how.range ? *how.range : std::pair(0., 2.);
+  const auto size = static_cast<double>(std::max<int64_t>(1, *bound));
+  if (!how.range) return {0, size};
+  const double low = std::clamp(how.range->first, 0., size - 1);
+  return {low, std::clamp(how.range->second, low, size)};
 }
 
 }  // namespace
@@ -137,6 +142,29 @@ Shape shape_of(const ValueInfo& input, const RandomInputs& how) {
     shape.push_back(known.value());
   }
   return shape;
+}
+
+void check_symbols(const std::map<std::string, int64_t>& dims, const Runner& runner) {
+  std::set<std::string> known;
+  for (const auto& inputs : {runner.inputs(), runner.optional_inputs()}) {
+    for (const ValueInfo& input : inputs) {
+      if (!input.type.has_rank()) continue;
+      for (const Dim& dim : *input.type.shape) {
+        dim.substitute([&](std::string_view symbol) -> std::optional<Dim> {
+          known.emplace(symbol);
+          return std::nullopt;
+        });
+      }
+    }
+  }
+  for (const auto& given : dims) {
+    if (known.contains(given.first)) continue;
+    std::string list;
+    for (const std::string& symbol : known)
+      list += (list.empty() ? "'" : ", '") + symbol + "'";
+    fail_usage("--dim: no input of the model has a dim '", given.first, "'; its symbols are ",
+               list.empty() ? "none" : list);
+  }
 }
 
 Datum random_datum(const ValueInfo& input, const Graph& graph, const RandomInputs& how) {

@@ -68,6 +68,7 @@ void print_change(const std::map<std::string, int64_t>& before,
 }
 
 void print_sizes(const RewriteCommand& command) {
+  if (!std::filesystem::is_regular_file(command.out)) return;  // a device or a FIFO has no size
   std::cout << bytes_text(static_cast<double>(std::filesystem::file_size(command.model))) << " -> "
             << bytes_text(static_cast<double>(std::filesystem::file_size(command.out)))
             << std::endl;

@@ -79,16 +79,15 @@ size_t CsvRows::end_of_row() {
 }
 
 bool CsvRows::next_row() {
-  do {
-    if (at_ == buffer_.size() && !refill()) return false;
-    const size_t end = end_of_row();
-    row_ = std::string_view(buffer_).substr(at_, end - at_);
-    row_line_ = line_;
-    line_ += 1 + std::ranges::count(row_, '\n');
-    at_ = std::min(end + 1, buffer_.size());
-    if (row_.ends_with('\r')) row_.remove_suffix(1);
-  } while (row_.empty());
-  return true;
+  if (at_ == buffer_.size() && !refill()) return false;
+  const size_t end = end_of_row();
+  row_ = std::string_view(buffer_).substr(at_, end - at_);
+  row_line_ = line_;
+  line_ += 1 + std::ranges::count(row_, '\n');
+  at_ = std::min(end + 1, buffer_.size());
+  if (row_.ends_with('\r')) row_.remove_suffix(1);
+  const bool is_last = at_ == buffer_.size() && taken_ == bytes_->size();
+  return !row_.empty() || !is_last;
 }
 
 bool CsvRows::skip() {

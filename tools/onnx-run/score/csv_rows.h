@@ -13,7 +13,8 @@
 namespace sardonyx::tool {
 
 // RFC 4180: fields in quotes may hold delimiters, line ends and doubled quotes; lines end in LF or
-// CR LF; empty lines are no rows; a byte order mark is passed over. Holds one row and a buffer,
+// CR LF; an empty line is a row of one empty field, but for a last one; a byte order mark is passed
+// over. Holds one row and a buffer,
 // however long the file is. Throws kInvalidArgument naming file and line, kResourceExhausted for a
 // row beyond kLongestRow.
 class CsvRows {

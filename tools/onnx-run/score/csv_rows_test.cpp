@@ -42,11 +42,13 @@ class CsvRowsTest : public testing::Test {
 
 TEST_F(CsvRowsTest, RowsAndFields) {
   EXPECT_EQ(table(""), Table{});
-  EXPECT_EQ(table("\n\r\n\n"), Table{});
+  EXPECT_EQ(table("\n"), Table{});
+  EXPECT_EQ(table("\n\r\n\n"), (Table{{""}, {""}}));
+  EXPECT_EQ(table("1\n\n2\n\n"), (Table{{"1"}, {""}, {"2"}}));
   EXPECT_EQ(table("a"), (Table{{"a"}}));
   EXPECT_EQ(table("a,b\n1,2\n"), (Table{{"a", "b"}, {"1", "2"}}));
   EXPECT_EQ(table("\xef\xbb\xbf"
-                  "a,b\r\n\r\n1,\r\n,\r\n"),
+                  "a,b\r\n1,\r\n,\r\n"),
             (Table{{"a", "b"}, {"1", ""}, {"", ""}}));
   EXPECT_EQ(table("a\tb,c", '\t'), (Table{{"a", "b,c"}}));
   EXPECT_EQ(table("\"x,\"\"y\"\"\n z\",2\n3,4"), (Table{{"x,\"y\"\n z", "2"}, {"3", "4"}}));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 
@@ -27,9 +28,12 @@ bool parse_field(std::string_view field, T& value) {
   const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   if (field.empty() || stop != field.data() + field.size()) return false;
   if constexpr (std::is_floating_point_v<T>) {
-    // Beyond the type's range: infinity, or zero, as rounding gives.
-    if (error == std::errc::result_out_of_range)
-      value = static_cast<T>(std::strtold(std::string(field).c_str(), nullptr));
+    // What is too small for the type is rounded, as other digits are; the largest is its bound.
+    if (error == std::errc::result_out_of_range) {
+      const long double exact = std::strtold(std::string(field).c_str(), nullptr);
+      if (std::fabs(exact) > 1) return false;
+      value = static_cast<T>(exact);
+    }
   }
   return error == std::errc() || std::is_floating_point_v<T>;
 }
@@ -42,10 +46,11 @@ bool parse_flag(std::string_view field, uint64_t& value) {
 // Stores a number where it is within the range of `dtype`.
 template <typename T>
 bool store_within(DType dtype, const T& value, Tensor& out, int64_t at) {
-  store_numbers(dtype, out.raw(), at, 1, &value);
+  store_numbers(dtype, out.raw(), at, 1, &value, {.overflow = Overflow::kToInfinity});
   T stored{};
   load_numbers(dtype, out.raw(), at, 1, 1, &stored);
-  return std::is_floating_point_v<T> || stored == value;
+  if constexpr (std::is_floating_point_v<T>) return std::isfinite(stored) || !std::isfinite(value);
+  return stored == value;
 }
 
 // False where the field is no number of that type.
@@ -85,6 +90,9 @@ class CsvSource : public RowSource {
   }
 
   int64_t rows() const override { return rows_; }
+  std::vector<std::string> column_names() const override {
+    return names_of_columns(inputs_, header_);
+  }
   NamedData read(int64_t begin, int64_t end) override {
     if (begin < next_) rewind();
     for (; next_ < begin; ++next_) {

@@ -118,6 +118,9 @@ class ParquetSource : public RowSource {
   }
 
   int64_t rows() const override { return rows_; }
+  std::vector<std::string> column_names() const override {
+    return names_of_columns(inputs_, names_);
+  }
   NamedData read(int64_t begin, int64_t end) override {
     if (!stream_ || begin != next_) start_at(begin);
     std::vector<Tensor> tensors;

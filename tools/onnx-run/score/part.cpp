@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 #include "onnx_io/file_write.h"
 #include "onnx_io/npz.h"
@@ -100,7 +101,34 @@ void write_csv_part(const fs::path& path, const Part& part, int64_t first_row) {
   file.commit();
 }
 
+// What numpy's strings take: as much for each as for the longest, four bytes a character.
+size_t padded_bytes(std::span<const std::string> strings) {
+  size_t longest = 0;
+  for (const std::string& one : strings) {
+    const auto continues = [](char c) { return (c & 0xc0) == 0x80; };
+    longest =
+        std::max(longest, one.size() - static_cast<size_t>(std::ranges::count_if(one, continues)));
+  }
+  return strings.size() * longest * sizeof(char32_t);
+}
+
+// Strings of very different lengths take far more in an array than in memory.
+void check_padded(const fs::path& path, const Part& part) {
+  size_t bytes = padded_bytes(part.row_names());
+  for (const Tensor& value : part.values()) {
+    bytes +=
+        value.dtype() == DType::kString ? padded_bytes(value.values<std::string>()) : value.bytes();
+  }
+  if (bytes <= Part::kMostBytes) return;
+  fail(ErrorCode::kResourceExhausted, path.string(),
+       ": arrays of numpy give every string the room of "
+       "the longest, which takes ",
+       bytes >> 20, " MiB, more than ", Part::kMostBytes >> 20,
+       "; say --format csv, or smaller --part-rows");
+}
+
 void write_npz_part(const fs::path& path, const Part& part) {
+  check_padded(path, part);
   NpzWriter archive(path);
   for (size_t i = 0; i < part.values().size(); ++i) {
     if (!part.row_names().empty() && part.names()[i] == kRowName) {

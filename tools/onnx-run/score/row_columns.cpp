@@ -134,4 +134,15 @@ std::vector<ColumnsOfInput> choose_columns(const Runner& runner, const RowColumn
   return chosen;
 }
 
+std::vector<std::string> names_of_columns(const std::vector<ColumnsOfInput>& inputs,
+                                          const std::vector<std::string>& header) {
+  std::vector<std::string> names;
+  for (const ColumnsOfInput& input : inputs) {
+    for (const size_t column : input.columns) {
+      if (column < header.size()) names.push_back(header[column]);
+    }
+  }
+  return names;
+}
+
 }  // namespace sardonyx::tool

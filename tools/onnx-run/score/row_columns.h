@@ -32,4 +32,8 @@ std::vector<ColumnsOfInput> choose_columns(const Runner& runner, const RowColumn
                                            const std::vector<int64_t>& widths,
                                            const std::string& where);
 
+// The names of the columns that each input takes, in their order; none without a header.
+std::vector<std::string> names_of_columns(const std::vector<ColumnsOfInput>& inputs,
+                                          const std::vector<std::string>& header);
+
 }  // namespace sardonyx::tool

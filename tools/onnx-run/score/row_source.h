@@ -20,6 +20,8 @@ class RowSource {
   // Rows [begin, end) of every input that it feeds; quick where the ranges of calls rise. Throws
   // kInvalidArgument naming file and row where the data is broken.
   virtual NamedData read(int64_t begin, int64_t end) = 0;
+  // Where rows are of a table with names: those of the columns that feed inputs, in their order.
+  virtual std::vector<std::string> column_names() const { return {}; }
   // What a row is called, where it is a file of its own; else "".
   virtual std::string row_name(int64_t /*row*/) const { return {}; }
 };

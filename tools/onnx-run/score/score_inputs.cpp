@@ -126,6 +126,7 @@ ScoreInputs::ScoreInputs(const ScoreInputOptions& options, const Runner& runner)
   InputOptions dims;
   dims.dims = options.dims;
   sizes_ = random_inputs(dims).dims;
+  check_symbols(sizes_, runner);
   read_constants();
   std::vector<std::string> named;
   for (const std::string& input : options.inputs) {
@@ -230,9 +231,27 @@ void ScoreInputs::set_rows(const std::vector<int64_t>& rows) {
     units_[i].rows = rows[i];
 }
 
+// Columns that are taken by their places must mean the same in all files.
+void ScoreInputs::check_columns(const Unit& unit, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  if (columns_.empty()) {
+    columns_ = names;
+    columns_from_ = unit.label;
+    return;
+  }
+  for (size_t i = 0; i < std::min(names.size(), columns_.size()); ++i) {
+    if (names[i] == columns_[i]) continue;
+    fail_usage(unit.label, ": column '", names[i], "' is where ", columns_from_, " has '",
+               columns_[i], "', and columns are taken by their places; name them by --columns");
+  }
+}
+
 void ScoreInputs::count_rows() {
-  for (size_t i = 0; i < units_.size(); ++i) {
-    if (units_[i].rows < 0) units_[i].rows = open(i)->rows();
+  for (Unit& unit : units_) {
+    if (unit.rows >= 0) continue;
+    const std::unique_ptr<RowSource> source = open(static_cast<size_t>(&unit - units_.data()));
+    check_columns(unit, source->column_names());
+    unit.rows = source->rows();
   }
 }
 

@@ -53,6 +53,7 @@ class ScoreInputs {
   void add_pattern(const std::string& pattern);
   void add_named_patterns(const std::vector<std::string>& patterns);
   void read_constants();
+  void check_columns(const Unit& unit, const std::vector<std::string>& names);
   std::string only_input(const std::string& file) const;
   std::unique_ptr<RowSource> open_one(const std::filesystem::path& file,
                                       const std::string& name) const;
@@ -62,6 +63,8 @@ class ScoreInputs {
   DimSizes sizes_;
   NamedData constants_;
   std::vector<Unit> units_;
+  std::vector<std::string> columns_;  // of the first table
+  std::string columns_from_;
 };
 
 // 32 hexadecimal digits for these bytes (XXH3).

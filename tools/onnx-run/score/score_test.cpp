@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "tools/onnx-run/score/part.h"
 #include "tools/onnx-run/score/score_for_test.h"
 
 namespace sardonyx::tool {
@@ -94,6 +95,9 @@ TEST_F(ScoreTest, ExitCodes) {
   write_npy(folder_ / "double.npy", Tensor::of<double>({1, 2}, {1, 2}));
   folder_.write("bad.csv", "x0,x1\n1,2\n3,oops\n");
   folder_.write("short.csv", "x0,x1\n1,2\n3\n");
+  folder_.write("empty.csv", "x0,x1\n1,2\n\n3,4\n");
+  folder_.write("large.csv", "x0,x1\n1,2\n3,-1e39\n");
+  folder_.write("turned.csv", "x1,x0\n1,2\n");
   folder_.write("odd.bin", "12345");
   folder_.write("x.parquet", "PAR1");
   folder_.write("x.txt", "");
@@ -121,6 +125,12 @@ TEST_F(ScoreTest, ExitCodes) {
       {{"neg.onnx", "-i", "x.npy", "-o", "o2", "--outputs", "w"}, 4, "no value w"},
       {{"neg.onnx", "-i", "bad.csv", "-o", "o3"}, 4, "line 3, column 'x1': expected a number"},
       {{"neg.onnx", "-i", "short.csv", "-o", "o4"}, 4, "line 3: expected 2 fields, got 1"},
+      {{"neg.onnx", "-i", "empty.csv", "-o", "o6"}, 4, "line 3: expected 2 fields, got 1"},
+      {{"neg.onnx", "-i", "large.csv", "-o", "o7"}, 4, "line 3, column 'x1': expected a number"},
+      {{"neg.onnx", "-i", "bad.csv", "-i", "turned.csv", "-o", "o8"},
+       2,
+       "turned.csv: column 'x1' is where bad.csv has 'x0'"},
+      {{"neg.onnx", "-i", "x.npy", "-o", "o9", "--dim", "m=2"}, 2, "its symbols are 'n'"},
       {{"broken.onnx", "-i", "x.npy", "-o", "o5"}, 3, ""},
       {{"neg.onnx", "-i", "x.npy", "-o", "x.npy"}, 4, "x.npy"},
       {{"neg.onnx", "-i", "x.npy", "-o", "done"}, 0, "the job is complete"},
@@ -134,6 +144,30 @@ TEST_F(ScoreTest, ExitCodes) {
     EXPECT_EQ(ended.code, one.code) << one.message << '\n' << ended.text;
     EXPECT_THAT(ended.text, HasSubstr(one.message));
   }
+}
+
+TEST_F(ScoreTest, RowsOfOneColumnKeepTheirPlaces) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 1);
+  folder_.write("x.csv", "x\n1\n\n3\n\n");
+  const Ended refused = run({"neg.onnx", "-i", "x.csv", "-o", "o"});
+  EXPECT_EQ(refused.code, 4);
+  EXPECT_THAT(refused.text, HasSubstr("line 3, column 'x': expected a number of type float"));
+  const Ended ended =
+      run({"neg.onnx", "-i", "x.csv", "-o", "out", "--format", "csv", "--allow-missing"});
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_EQ(contents("out")["part-00000000.csv"], "row,y\n0,-1\n1,nan\n2,-3\n");
+}
+
+// 60 KB in memory, 1.2 GB as numpy's strings.
+TEST_F(ScoreTest, StringsThatWouldBePaddedBeyondTheLimit) {
+  Part part(6000, {"y"});
+  std::vector<std::string> strings(6000, "a");
+  strings[0].assign(50000, 'b');
+  part.add(0, 6000, 6000, {Tensor::of<std::string>(strings, {6000, 1})});
+  EXPECT_THROW(write_part(folder_ / "part.npz", PartFormat::kNpz, part, 0), Error);
+  EXPECT_FALSE(fs::exists(folder_ / "part.npz"));
+  write_part(folder_ / "part.csv", PartFormat::kCsv, part, 0);
+  EXPECT_LT(fs::file_size(folder_ / "part.csv"), size_t{1} << 20);
 }
 
 TEST_F(ScoreTest, AnotherModelOrInputIsAnotherJob) {
