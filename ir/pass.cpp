@@ -38,12 +38,14 @@ std::vector<Type> output_types(const Graph& graph) {
   return types;
 }
 
-// A value that took an output's place may be known less well than the model declares it. An input's
+// A value that took an output's place may have no shape where the model declares one. An input's
 // type is the caller's.
 void keep_declared(Graph& graph, const std::vector<Type>& declared) {
   for (size_t i = 0; i < declared.size() && i < graph.outputs().size(); ++i) {
     Value& output = *graph.outputs()[i];
-    if (!graph.is_input(output)) output.type = merge_types(output.type, declared[i], output.name);
+    const bool lacks_shape = output.type.is_tensor() && !output.type.has_rank();
+    if (lacks_shape && !graph.is_input(output) && output.type.dtype == declared[i].dtype)
+      output.type = declared[i];
   }
 }
 
