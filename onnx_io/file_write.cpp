@@ -72,7 +72,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
     create_beside(target, kMode);
     return;
   }
-  // Never wider than it was. Another's file stays theirs where this process may give files away;
+  // Never wider than it was. Another's file stays theirs where this process may give it to them;
   // the mask, and some file systems, would take bits that it had.
   constexpr mode_t kPermissions = 0777;
   create_beside(target, old.st_mode & kPermissions);

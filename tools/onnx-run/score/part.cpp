@@ -121,7 +121,7 @@ void check_padded(const fs::path& path, const Part& part) {
   }
   if (bytes <= Part::kMostBytes) return;
   fail(ErrorCode::kResourceExhausted, path.string(),
-       ": arrays of numpy give every string the room of "
+       ": arrays of numpy give every string the size of "
        "the longest, which takes ",
        bytes >> 20, " MiB, more than ", Part::kMostBytes >> 20,
        "; say --format csv, or smaller --part-rows");

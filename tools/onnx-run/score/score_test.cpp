@@ -97,7 +97,7 @@ TEST_F(ScoreTest, ExitCodes) {
   folder_.write("short.csv", "x0,x1\n1,2\n3\n");
   folder_.write("empty.csv", "x0,x1\n1,2\n\n3,4\n");
   folder_.write("large.csv", "x0,x1\n1,2\n3,-1e39\n");
-  folder_.write("turned.csv", "x1,x0\n1,2\n");
+  folder_.write("reversed.csv", "x1,x0\n1,2\n");
   folder_.write("odd.bin", "12345");
   folder_.write("x.parquet", "PAR1");
   folder_.write("x.txt", "");
@@ -127,9 +127,9 @@ TEST_F(ScoreTest, ExitCodes) {
       {{"neg.onnx", "-i", "short.csv", "-o", "o4"}, 4, "line 3: expected 2 fields, got 1"},
       {{"neg.onnx", "-i", "empty.csv", "-o", "o6"}, 4, "line 3: expected 2 fields, got 1"},
       {{"neg.onnx", "-i", "large.csv", "-o", "o7"}, 4, "line 3, column 'x1': expected a number"},
-      {{"neg.onnx", "-i", "bad.csv", "-i", "turned.csv", "-o", "o8"},
+      {{"neg.onnx", "-i", "bad.csv", "-i", "reversed.csv", "-o", "o8"},
        2,
-       "turned.csv: column 'x1' is where bad.csv has 'x0'"},
+       "reversed.csv: column 'x1' is where bad.csv has 'x0'"},
       {{"neg.onnx", "-i", "x.npy", "-o", "o9", "--dim", "m=2"}, 2, "its symbols are 'n'"},
       {{"broken.onnx", "-i", "x.npy", "-o", "o5"}, 3, ""},
       {{"neg.onnx", "-i", "x.npy", "-o", "x.npy"}, 4, "x.npy"},
