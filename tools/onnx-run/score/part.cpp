@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <span>
 
 #include "onnx_io/file_write.h"
@@ -31,6 +32,8 @@ void append_text_field(std::string& out, const std::string& value) {
 
 template <typename T>
 void append_number(std::string& out, T value) {
+  // The sign of a NaN says nothing: it is the operation's that made it.
+  if constexpr (std::is_floating_point_v<T>) value = std::isnan(value) ? T(NAN) : value;
   std::array<char, 64> digits;
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
   SARDONYX_CHECK(error == std::errc());
