@@ -94,12 +94,21 @@ NamedFile parse_named_file(const std::string& argument) {
   return {argument.substr(0, split), argument.substr(begin)};
 }
 
-Datum read_input_file(const fs::path& file, const ValueInfo& input, const Shape& shape) {
+std::string lower_ending(const fs::path& file) {
   std::string ending = file.extension().string();
   std::ranges::transform(ending, ending.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::string_view, 7> kImageSuffixes = {".png", ".jpg",  ".jpeg", ".bmp",
-                                                              ".tif", ".tiff", ".webp"};
+  return ending;
+}
+
+bool is_image_ending(std::string_view ending) {
+  constexpr std::string_view kImages[] = {".png", ".jpg", ".jpeg", ".jp2", ".bmp",  ".pbm",
+                                          ".pgm", ".ppm", ".pnm",  ".tif", ".tiff", ".webp"};
+  return std::ranges::find(kImages, ending) != std::end(kImages);
+}
+
+Datum read_input_file(const fs::path& file, const ValueInfo& input, const Shape& shape) {
+  const std::string ending = lower_ending(file);
   if (ending == ".pb") return read_tensor_file(file, input.type).value;
   if (ending == ".npy") {
     const Tensor tensor = read_npy(file);
@@ -109,8 +118,7 @@ Datum read_input_file(const fs::path& file, const ValueInfo& input, const Shape&
                           kFloat8s.has(input.type.dtype));
     return widened ? cast(tensor, input.type.dtype) : tensor;
   }
-  if (std::ranges::find(kImageSuffixes, ending) != kImageSuffixes.end())
-    return image(file, input, shape);
+  if (is_image_ending(ending)) return image(file, input, shape);
   return raw_elements(file, input, shape);
 }
 

@@ -16,6 +16,11 @@ struct NamedFile {
 // "name=@file" or "name=file"; throws UsageError for anything else.
 NamedFile parse_named_file(const std::string& argument);
 
+// The file's ending as it is looked up: ".png" of A.PNG.
+std::string lower_ending(const std::filesystem::path& file);
+// Whether files of this ending are read as images.
+bool is_image_ending(std::string_view ending);
+
 // By the file's ending: .pb (TensorProto, or what the input declares), .npy, images (.png .jpg
 // .jpeg .bmp .tiff .webp), anything else the raw bytes of the elements (little endian). Images
 // and raw bytes take the shape that `shape` gives.

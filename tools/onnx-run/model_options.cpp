@@ -54,7 +54,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->delimiter(',')
       ->check(CLI::IsMember(provider_names()));
   command.add_option("-x,--threads", options.threads, "threads of one run (default: all cores)")
-      ->check(CLI::Range(0, 4096));
+      ->check(CLI::Range(0, kMaxThreads));
   command
       .add_option("-O", options.level,
                   "optimization: 0 none, 1 clean-ups, 2 fusions (default), 3 all there is")

@@ -14,6 +14,7 @@
 #include "onnx_io/npy.h"
 #include "onnx_io/npz.h"
 #include "onnx_io/tensor_file.h"
+#include "tools/onnx-run/input_files.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -213,6 +214,17 @@ TEST_F(ProgramTest, LostOutputIsAnError) {
     EXPECT_THAT(std::string(std::istreambuf_iterator<char>(errors), {}),
                 HasSubstr("onnx-run: stdout: can't be written: No space left on device"));
     EXPECT_EQ(run(std::string(arguments) + " 2>&- >&-; echo $?").out, "4\n") << arguments;
+  }
+}
+
+// Images that need no codec, by any of their endings.
+TEST_F(ProgramTest, ReadsImagesByTheirEndings) {
+  const ValueInfo input{"x", Type::tensor(DType::kUInt8, Dims{1, 3, 1, 2})};
+  for (const char* name : {"image.ppm", "image.PNM"}) {
+    std::ofstream(folder_ / name, std::ios::binary) << "P6 2 1 255\n"
+                                                    << "abcdef";
+    const Datum read = read_input_file(folder_ / name, input, {1, 3, 1, 2});
+    EXPECT_TRUE(read.tensor() == Tensor::of<uint8_t>({'a', 'd', 'b', 'e', 'c', 'f'}, {1, 3, 1, 2}));
   }
 }
 

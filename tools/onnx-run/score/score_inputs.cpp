@@ -21,15 +21,12 @@ enum class RowFormat { kNpz, kNpy, kCsv, kRaw, kImage, kParquet, kUnknown };
 
 RowFormat row_format_of(const fs::path& file) {
   static constexpr std::pair<std::string_view, RowFormat> kEndings[] = {
-      {".npz", RowFormat::kNpz},    {".npy", RowFormat::kNpy},         {".csv", RowFormat::kCsv},
-      {".tsv", RowFormat::kCsv},    {".bin", RowFormat::kRaw},         {".raw", RowFormat::kRaw},
-      {".png", RowFormat::kImage},  {".jpg", RowFormat::kImage},       {".jpeg", RowFormat::kImage},
-      {".bmp", RowFormat::kImage},  {".tif", RowFormat::kImage},       {".tiff", RowFormat::kImage},
-      {".webp", RowFormat::kImage}, {".parquet", RowFormat::kParquet},
+      {".npz", RowFormat::kNpz},         {".npy", RowFormat::kNpy}, {".csv", RowFormat::kCsv},
+      {".tsv", RowFormat::kCsv},         {".bin", RowFormat::kRaw}, {".raw", RowFormat::kRaw},
+      {".parquet", RowFormat::kParquet},
   };
-  std::string ending = file.extension().string();
-  std::ranges::transform(ending, ending.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = lower_ending(file);
+  if (is_image_ending(ending)) return RowFormat::kImage;
   for (const auto& [known, format] : kEndings) {
     if (ending == known) return format;
   }
