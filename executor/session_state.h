@@ -12,8 +12,8 @@
 #include "executor/weights/weight_residency.h"
 #include "ir/buffer_pool.h"
 #include "ir/core/memory/packed_weight_arena.h"
+#include "ir/core/memory/prepacked_weights.h"
 #include "ir/core/memory/scratch_arena.h"
-#include "ir/prepacked_weights.h"
 
 namespace sardonyx {
 

@@ -14,7 +14,7 @@
 
 namespace sardonyx {
 
-class PrepackedWeights;  // ir/prepacked_weights.h
+class PrepackedWeights;  // ir/core/memory/prepacked_weights.h
 
 // An input or output as a kernel's prepare sees it: all but an output's elements.
 struct KernelTensor {

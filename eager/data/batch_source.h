@@ -20,7 +20,8 @@ class BatchSource {
 std::shared_ptr<BatchSource> batches_by_index(DatasetPtr dataset,
                                               std::vector<std::vector<int64_t>> batches,
                                               DataPosition begin, const LoaderOptions& options);
-// Those of an IterableDataset's streams in turns; the first `begin.batches` are made and dropped.
+// Those of an IterableDataset's streams, round-robin; the first `begin.batches` are made and
+// dropped.
 std::shared_ptr<BatchSource> batches_of_streams(IterableDatasetPtr dataset, DataPosition begin,
                                                 const LoaderOptions& options);
 

@@ -13,7 +13,7 @@ namespace sardonyx::eager::data {
 namespace {
 
 // One epoch's batches. Workers take the next number that is not made yet, but stay within a window
-// ahead of the loop; what they make waits until its turn.
+// ahead of the loop; what they make waits until the loop asks for it.
 class IndexedBatches : public BatchSource {
  public:
   IndexedBatches(DatasetPtr dataset, std::vector<std::vector<int64_t>> batches, DataPosition begin,

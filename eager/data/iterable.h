@@ -23,7 +23,7 @@ struct WorkerInfo {
 // and reaches the loop.
 using SampleStream = std::function<std::optional<Sample>()>;
 
-// For a DataLoader, which batches each stream by itself and gives the batches of all in turns:
+// For a DataLoader, which batches each stream by itself and gives the batches of all round-robin:
 // one of stream 0, one of stream 1 ..., without those that have ended.
 class IterableDataset {
  public:

@@ -67,7 +67,7 @@ TEST(IterableDataset, SamplesThatAreNotBatched) {
     EXPECT_EQ(sample[0].rank(), 0u);
 }
 
-// As torch gives them: a part to each worker, their batches in turns, each with a last one.
+// As torch gives them: a part to each worker, their batches round-robin, each with a last one.
 TEST(IterableDataset, OnePartToEachWorker) {
   DataLoader loader(Counting(9), {.batch_size = 2, .workers = 2});
   EXPECT_EQ(batches_of(loader), (Batches{{0, 2}, {1, 3}, {4, 6}, {5, 7}, {8}}));

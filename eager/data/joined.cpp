@@ -10,6 +10,7 @@
 #include "eager/op.h"
 #include "eager/placed.h"
 #include "ir/core/tensor.h"
+#include "ir/ops/image_decoder/image_files.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::data {
@@ -144,19 +145,6 @@ Tensor read_image(const std::filesystem::path& path) {
        ": expected a whole PNG, JPEG, BMP, TIFF, WebP, PNM or JPEG 2000 image");
 }
 
-namespace {
-
-bool is_image(const std::filesystem::path& path) {
-  constexpr std::string_view kEndings[] = {".png",  ".jpg", ".jpeg", ".bmp", ".tif", ".tiff",
-                                           ".webp", ".pnm", ".ppm",  ".pgm", ".jp2"};
-  std::string end = path.extension().string();
-  std::ranges::transform(end, end.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::find(kEndings, end) != std::end(kEndings);
-}
-
-}  // namespace
-
 ImageFolder::ImageFolder(const std::filesystem::path& root, Transform transform)
     : transform_(std::move(transform)) {
   namespace fs = std::filesystem;
@@ -173,7 +161,8 @@ ImageFolder::ImageFolder(const std::filesystem::path& root, Transform transform)
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry :
          fs::recursive_directory_iterator(root / classes_[label])) {
-      if (entry.is_regular_file() && is_image(entry.path())) found.push_back(entry.path());
+      if (entry.is_regular_file() && ops::is_image_file(entry.path()))
+        found.push_back(entry.path());
     }
     if (found.empty()) {
       fail(ErrorCode::kInvalidArgument, "ImageFolder: ", (root / classes_[label]).string(),

@@ -38,8 +38,8 @@ struct DataPosition {
 // number of workers, and so do random numbers that datasets draw: each sample has a generator of
 // its own, by the seed, the epoch and its place in it (current_reading() tells get() the epoch).
 // What a dataset throws reaches the loop at that batch. A loop may end early.
-// Streams of an IterableDataset are batched each by itself, and their batches taken in turns; the
-// position of a loop is then found again by reading up to it.
+// Streams of an IterableDataset are batched each by itself, and their batches taken round-robin;
+// the position of a loop is then found again by reading up to it.
 class DataLoader {
  public:
   class Iterator;

@@ -1,4 +1,4 @@
-// Batches of an IterableDataset: of each of its streams by itself, taken in turns.
+// Batches of an IterableDataset: of each of its streams by itself, taken round-robin.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>

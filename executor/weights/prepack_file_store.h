@@ -10,8 +10,8 @@
 
 #include "executor/log.h"
 #include "executor/weights/prepack_file.h"
+#include "ir/core/memory/prepacked_weights.h"
 #include "ir/kernel.h"
-#include "ir/prepacked_weights.h"
 
 namespace sardonyx {
 

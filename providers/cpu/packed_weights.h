@@ -6,8 +6,8 @@
 #include <string>
 
 #include "ir/core/memory/packed_weight_arena.h"
+#include "ir/core/memory/prepacked_weights.h"
 #include "ir/kernel.h"
-#include "ir/prepacked_weights.h"
 
 namespace sardonyx::cpu {
 

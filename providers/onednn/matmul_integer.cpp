@@ -2,8 +2,8 @@
 // packed; the source's zero point is read by every run.
 #include "ir/ops/conv/conv.h"
 #include "providers/cpu/gemm/qgemm.h"
-#include "providers/onednn/conv.h"
-#include "providers/onednn/conv_row_tiles.h"
+#include "providers/onednn/conv/conv.h"
+#include "providers/onednn/conv/conv_row_tiles.h"
 #include "providers/onednn/kernel_list.h"
 #include "providers/onednn/matmul_row_blocks.h"
 #include "providers/onednn/primitive/int8_weights.h"

@@ -210,11 +210,6 @@ bool is_number(TypeId id) {
 
 }  // namespace
 
-void ColumnElements::append(const ColumnElements& other) {
-  bytes.insert(bytes.end(), other.bytes.begin(), other.bytes.end());
-  strings.insert(strings.end(), other.strings.begin(), other.strings.end());
-}
-
 Column::Column(Handle vector, uint64_t rows, int32_t dtype, std::string label)
     : label_(std::move(label)) {
   elements_.dtype = dtype;

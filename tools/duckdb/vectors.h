@@ -21,8 +21,6 @@ struct ColumnElements {
   int32_t dtype = SX_UNDEFINED;
   std::vector<std::byte> bytes;
   std::vector<std::string> strings;  // of SX_STRING
-
-  void append(const ColumnElements& other);
 };
 
 // Rows of a chunk: `count` from `first` on, or those that are picked.

@@ -1,8 +1,8 @@
 #include "tools/onnx-run/input_files.h"
 
 #include <algorithm>
-#include <array>
 
+#include "ir/ops/image_decoder/image_files.h"
 #include "ir/reference_evaluator.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/npy.h"
@@ -101,12 +101,6 @@ std::string lower_ending(const fs::path& file) {
   return ending;
 }
 
-bool is_image_ending(std::string_view ending) {
-  constexpr std::string_view kImages[] = {".png", ".jpg", ".jpeg", ".jp2", ".bmp",  ".pbm",
-                                          ".pgm", ".ppm", ".pnm",  ".tif", ".tiff", ".webp"};
-  return std::ranges::find(kImages, ending) != std::end(kImages);
-}
-
 Datum read_input_file(const fs::path& file, const ValueInfo& input, const Shape& shape) {
   const std::string ending = lower_ending(file);
   if (ending == ".pb") return read_tensor_file(file, input.type).value;
@@ -118,7 +112,7 @@ Datum read_input_file(const fs::path& file, const ValueInfo& input, const Shape&
                           kFloat8s.has(input.type.dtype));
     return widened ? cast(tensor, input.type.dtype) : tensor;
   }
-  if (is_image_ending(ending)) return image(file, input, shape);
+  if (ops::is_image_file(file)) return image(file, input, shape);
   return raw_elements(file, input, shape);
 }
 

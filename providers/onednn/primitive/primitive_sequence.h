@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/prepacked_weights.h"
+#include "ir/core/memory/prepacked_weights.h"
 #include "providers/onednn/layout.h"
 #include "providers/onednn/primitive/partition.h"
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "executor/weights/content_hash.h"
+#include "ir/ops/image_decoder/image_files.h"
 #include "onnx_io/arrays/byte_source.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/input_files.h"
@@ -25,8 +26,8 @@ RowFormat row_format_of(const fs::path& file) {
       {".tsv", RowFormat::kCsv},         {".bin", RowFormat::kRaw}, {".raw", RowFormat::kRaw},
       {".parquet", RowFormat::kParquet},
   };
+  if (ops::is_image_file(file)) return RowFormat::kImage;
   const std::string ending = lower_ending(file);
-  if (is_image_ending(ending)) return RowFormat::kImage;
   for (const auto& [known, format] : kEndings) {
     if (ending == known) return format;
   }

@@ -1,9 +1,9 @@
 // ConvTranspose and FusedConvTranspose in float32 and bfloat16.
 #include "ir/ops/conv/conv.h"
 #include "providers/cpu/conv/conv_transpose_params.h"
-#include "providers/onednn/conv.h"
-#include "providers/onednn/conv_row_tiles.h"
-#include "providers/onednn/deconv_channel_tiles.h"
+#include "providers/onednn/conv/conv.h"
+#include "providers/onednn/conv/conv_row_tiles.h"
+#include "providers/onednn/conv/deconv_channel_tiles.h"
 #include "providers/onednn/kernel_list.h"
 #include "providers/onednn/post_op_eltwise.h"
 #include "providers/onednn/primitive/partition_axes.h"

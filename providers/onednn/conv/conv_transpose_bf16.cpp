@@ -6,7 +6,7 @@
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/ops/conv/conv.h"
 #include "providers/cpu/conv/conv_transpose_params.h"
-#include "providers/onednn/conv.h"
+#include "providers/onednn/conv/conv.h"
 #include "providers/onednn/float_types.h"
 #include "providers/onednn/kernel_list.h"
 #include "providers/onednn/matmul_row_blocks.h"

@@ -1,4 +1,4 @@
-#include "ir/prepacked_weights.h"
+#include "ir/core/memory/prepacked_weights.h"
 
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/core/memory/packed_weight_arena.h"

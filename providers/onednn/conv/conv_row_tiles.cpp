@@ -1,4 +1,4 @@
-#include "providers/onednn/conv_row_tiles.h"
+#include "providers/onednn/conv/conv_row_tiles.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // ConvInputGrad and ConvWeightGrad in float32: a convolution's gradients by its input and its
 // weights.
 #include "ir/ops/conv/conv.h"
-#include "providers/onednn/conv.h"
-#include "providers/onednn/conv_row_tiles.h"
+#include "providers/onednn/conv/conv.h"
+#include "providers/onednn/conv/conv_row_tiles.h"
 #include "providers/onednn/kernel_list.h"
 #include "providers/onednn/primitive/partition_axes.h"
 #include "providers/onednn/primitive/primitive_sequence.h"

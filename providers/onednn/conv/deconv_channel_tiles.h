@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "providers/onednn/conv_row_tiles.h"
+#include "providers/onednn/conv/conv_row_tiles.h"
 
 namespace sardonyx::onednn {
 

@@ -1,4 +1,4 @@
-#include "providers/onednn/deconv_channel_tiles.h"
+#include "providers/onednn/conv/deconv_channel_tiles.h"
 
 #include <algorithm>
 
