@@ -20,7 +20,7 @@ std::vector<Tensor> call_many(size_t outputs, std::string_view name,
   const OpDef& op = row_named(name, loc);
   const Attrs given = parsed(op, attrs, loc);
   std::vector<Tensor> results(outputs);
-  apply({op, given, detail::trimmed(std::span<const Tensor>(inputs)), 0, loc}, results);
+  apply({op, given, trimmed(inputs), 0, loc}, results);
   return results;
 }
 

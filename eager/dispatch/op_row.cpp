@@ -1,8 +1,45 @@
 #include "eager/dispatch/op_row.h"
 
+#include <atomic>
+
 #include "eager/trace/frame.h"
 
 namespace sardonyx::eager::op {
+
+namespace {
+
+struct KeptAttrs {
+  std::vector<std::any> copies;  // of the fields
+  Attrs parsed;
+};
+
+// What a thread keeps for a row: the oldest set of values is forgotten.
+struct KeptRow {
+  static constexpr size_t kMost = 8;
+
+  std::vector<KeptAttrs> sets;
+  size_t oldest = 0;
+
+  void keep(KeptAttrs made) {
+    if (sets.size() < kMost)
+      sets.push_back(std::move(made));
+    else
+      sets[oldest++ % kMost] = std::move(made);
+  }
+};
+
+KeptRow& kept_row(size_t index) {
+  thread_local std::vector<KeptRow> rows;
+  if (index >= rows.size()) rows.resize(index + 1);
+  return rows[index];
+}
+
+size_t next_index() {
+  static std::atomic<size_t> next = 0;
+  return next++;
+}
+
+}  // namespace
 
 void set_attr(AttrMap& map, const char* name, const Tensor& value, const Loc& loc) {
   if (!value.defined()) return;
@@ -21,6 +58,18 @@ void set_attr(AttrMap& map, const char* name, const std::vector<Tensor>& values,
   map.emplace(name, std::move(tensors));
 }
 
+std::vector<Tensor> joined(std::initializer_list<Tensor> first, const std::vector<Tensor>& rest) {
+  std::vector<Tensor> all(first);
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+std::span<const Tensor> trimmed(std::span<const Tensor> inputs) {
+  while (!inputs.empty() && !inputs.back().defined())
+    inputs = inputs.first(inputs.size() - 1);
+  return inputs;
+}
+
 Attrs parsed(const OpDef& op, const AttrMap& attrs, const Loc& loc) {
   try {
     return Attrs::parse(*op.attrs, attrs);
@@ -29,10 +78,43 @@ Attrs parsed(const OpDef& op, const AttrMap& attrs, const Loc& loc) {
   }
 }
 
-std::vector<Tensor> joined(std::initializer_list<Tensor> first, const std::vector<Tensor>& rest) {
-  std::vector<Tensor> all(first);
-  all.insert(all.end(), rest.begin(), rest.end());
-  return all;
+OpRow::OpRow(const char* name, std::vector<Field> fields)
+    : op_(op_named(name)), fields_(std::move(fields)), index_(next_index()) {}
+
+Tensor OpRow::call(std::span<const Tensor> inputs, const void* attrs, const Loc& loc) const {
+  Tensor output;
+  apply({op_, attrs_of(attrs, loc), trimmed(inputs), 0, loc}, {&output, 1});
+  return output;
+}
+
+std::vector<Tensor> OpRow::call_many(std::span<const Tensor> inputs, const void* attrs,
+                                     size_t outputs, const Loc& loc) const {
+  std::vector<Tensor> results(outputs);
+  apply({op_, attrs_of(attrs, loc), trimmed(inputs), 0, loc}, results);
+  return results;
+}
+
+// By value: a call may run code that calls the same row with other values.
+Attrs OpRow::attrs_of(const void* attrs, const Loc& loc) const {
+  for (const KeptAttrs& set : kept_row(index_).sets) {
+    if (is_same(set.copies, attrs)) return set.parsed;
+  }
+  AttrMap map;
+  std::vector<std::any> copies;
+  for (const Field& field : fields_) {
+    field.type->set(map, field.name, field.of(attrs), loc);
+    copies.push_back(field.type->copy(field.of(attrs)));
+  }
+  Attrs made = parsed(op_, map, loc);
+  kept_row(index_).keep({std::move(copies), made});
+  return made;
+}
+
+bool OpRow::is_same(std::span<const std::any> copies, const void* attrs) const {
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    if (!fields_[i].type->is_same(copies[i], fields_[i].of(attrs))) return false;
+  }
+  return true;
 }
 
 }  // namespace sardonyx::eager::op

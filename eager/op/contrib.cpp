@@ -11,147 +11,143 @@ namespace microsoft {
 
 Tensor FusedConv(const Tensor& X, const Tensor& W, const Tensor& B, const Tensor& Z,
     const FusedConvAttrs& attrs, Loc loc) {
-  static const OpRow<FusedConvAttrs> row("com.microsoft::FusedConv");
-  return row.call({X, W, B, Z}, attrs, loc);
+  static const OpRow row("com.microsoft::FusedConv", fields_of(attrs));
+  return row.call({X, W, B, Z}, &attrs, loc);
 }
 Tensor NhwcConv(const Tensor& X, const Tensor& W, const Tensor& B, const NhwcConvAttrs& attrs,
     Loc loc) {
-  static const OpRow<NhwcConvAttrs> row("com.microsoft::NhwcConv");
-  return row.call({X, W, B}, attrs, loc);
+  static const OpRow row("com.microsoft::NhwcConv", fields_of(attrs));
+  return row.call({X, W, B}, &attrs, loc);
 }
 Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B, const Tensor& Z,
     const NhwcFusedConvAttrs& attrs, Loc loc) {
-  static const OpRow<NhwcFusedConvAttrs> row("com.microsoft::NhwcFusedConv");
-  return row.call({X, W, B, Z}, attrs, loc);
+  static const OpRow row("com.microsoft::NhwcFusedConv", fields_of(attrs));
+  return row.call({X, W, B, Z}, &attrs, loc);
 }
 Tensor FusedMatMul(const Tensor& A, const Tensor& B, const FusedMatMulAttrs& attrs, Loc loc) {
-  static const OpRow<FusedMatMulAttrs> row("com.microsoft::FusedMatMul");
-  return row.call({A, B}, attrs, loc);
+  static const OpRow row("com.microsoft::FusedMatMul", fields_of(attrs));
+  return row.call({A, B}, &attrs, loc);
 }
 Tensor TransposeMatMul(const Tensor& A, const Tensor& B, const TransposeMatMulAttrs& attrs,
     Loc loc) {
-  static const OpRow<TransposeMatMulAttrs> row("com.microsoft::TransposeMatMul");
-  return row.call({A, B}, attrs, loc);
+  static const OpRow row("com.microsoft::TransposeMatMul", fields_of(attrs));
+  return row.call({A, B}, &attrs, loc);
 }
 Tensor FusedGemm(const Tensor& A, const Tensor& B, const Tensor& C, const FusedGemmAttrs& attrs,
     Loc loc) {
-  static const OpRow<FusedGemmAttrs> row("com.microsoft::FusedGemm");
-  return row.call({A, B, C}, attrs, loc);
+  static const OpRow row("com.microsoft::FusedGemm", fields_of(attrs));
+  return row.call({A, B, C}, &attrs, loc);
 }
 Tensor Gelu(const Tensor& X, Loc loc) {
-  static const OpRow<> row("com.microsoft::Gelu");
-  return row.call({X}, loc);
+  static const OpRow row("com.microsoft::Gelu");
+  return row.call({X}, nullptr, loc);
 }
 Tensor BiasGelu(const Tensor& A, const Tensor& B, Loc loc) {
-  static const OpRow<> row("com.microsoft::BiasGelu");
-  return row.call({A, B}, loc);
+  static const OpRow row("com.microsoft::BiasGelu");
+  return row.call({A, B}, nullptr, loc);
 }
 Tensor FastGelu(const Tensor& X, const Tensor& bias, Loc loc) {
-  static const OpRow<> row("com.microsoft::FastGelu");
-  return row.call({X, bias}, loc);
+  static const OpRow row("com.microsoft::FastGelu");
+  return row.call({X, bias}, nullptr, loc);
 }
 Tensor QuickGelu(const Tensor& X, const QuickGeluAttrs& attrs, Loc loc) {
-  static const OpRow<QuickGeluAttrs> row("com.microsoft::QuickGelu");
-  return row.call({X}, attrs, loc);
+  static const OpRow row("com.microsoft::QuickGelu", fields_of(attrs));
+  return row.call({X}, &attrs, loc);
 }
 Tensor SkipLayerNormalization(const Tensor& input, const Tensor& skip, const Tensor& gamma,
     const Tensor& beta, const Tensor& bias, const SkipLayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<SkipLayerNormalizationAttrs> row("com.microsoft::SkipLayerNormalization");
-  return row.call({input, skip, gamma, beta, bias}, attrs, loc);
+  static const OpRow row("com.microsoft::SkipLayerNormalization", fields_of(attrs));
+  return row.call({input, skip, gamma, beta, bias}, &attrs, loc);
 }
 std::vector<Tensor> SkipLayerNormalizationOutputs(size_t outputs, const Tensor& input,
     const Tensor& skip, const Tensor& gamma, const Tensor& beta, const Tensor& bias,
     const SkipLayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<SkipLayerNormalizationAttrs> row("com.microsoft::SkipLayerNormalization");
-  return row.call_many({input, skip, gamma, beta, bias}, attrs, outputs, loc);
+  static const OpRow row("com.microsoft::SkipLayerNormalization", fields_of(attrs));
+  return row.call_many({input, skip, gamma, beta, bias}, &attrs, outputs, loc);
 }
 Tensor SkipSimplifiedLayerNormalization(const Tensor& input, const Tensor& skip,
     const Tensor& gamma, const Tensor& bias, const SkipSimplifiedLayerNormalizationAttrs& attrs,
     Loc loc) {
-  static const OpRow<SkipSimplifiedLayerNormalizationAttrs> row(
-      "com.microsoft::SkipSimplifiedLayerNormalization");
-  return row.call({input, skip, gamma, bias}, attrs, loc);
+  static const OpRow row("com.microsoft::SkipSimplifiedLayerNormalization", fields_of(attrs));
+  return row.call({input, skip, gamma, bias}, &attrs, loc);
 }
 std::vector<Tensor> SkipSimplifiedLayerNormalizationOutputs(size_t outputs, const Tensor& input,
     const Tensor& skip, const Tensor& gamma, const Tensor& bias,
     const SkipSimplifiedLayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<SkipSimplifiedLayerNormalizationAttrs> row(
-      "com.microsoft::SkipSimplifiedLayerNormalization");
-  return row.call_many({input, skip, gamma, bias}, attrs, outputs, loc);
+  static const OpRow row("com.microsoft::SkipSimplifiedLayerNormalization", fields_of(attrs));
+  return row.call_many({input, skip, gamma, bias}, &attrs, outputs, loc);
 }
 Tensor SimplifiedLayerNormalization(const Tensor& X, const Tensor& scale,
     const SimplifiedLayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<SimplifiedLayerNormalizationAttrs> row(
-      "com.microsoft::SimplifiedLayerNormalization");
-  return row.call({X, scale}, attrs, loc);
+  static const OpRow row("com.microsoft::SimplifiedLayerNormalization", fields_of(attrs));
+  return row.call({X, scale}, &attrs, loc);
 }
 std::vector<Tensor> SimplifiedLayerNormalizationOutputs(size_t outputs, const Tensor& X,
     const Tensor& scale, const SimplifiedLayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<SimplifiedLayerNormalizationAttrs> row(
-      "com.microsoft::SimplifiedLayerNormalization");
-  return row.call_many({X, scale}, attrs, outputs, loc);
+  static const OpRow row("com.microsoft::SimplifiedLayerNormalization", fields_of(attrs));
+  return row.call_many({X, scale}, &attrs, outputs, loc);
 }
 Tensor LayerNormalization(const Tensor& X, const Tensor& Scale, const Tensor& B,
     const LayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<LayerNormalizationAttrs> row("com.microsoft::LayerNormalization");
-  return row.call({X, Scale, B}, attrs, loc);
+  static const OpRow row("com.microsoft::LayerNormalization", fields_of(attrs));
+  return row.call({X, Scale, B}, &attrs, loc);
 }
 std::vector<Tensor> LayerNormalizationOutputs(size_t outputs, const Tensor& X, const Tensor& Scale,
     const Tensor& B, const LayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<LayerNormalizationAttrs> row("com.microsoft::LayerNormalization");
-  return row.call_many({X, Scale, B}, attrs, outputs, loc);
+  static const OpRow row("com.microsoft::LayerNormalization", fields_of(attrs));
+  return row.call_many({X, Scale, B}, &attrs, outputs, loc);
 }
 Tensor EmbedLayerNormalization(const Tensor& input_ids, const Tensor& segment_ids,
     const Tensor& word_embedding, const Tensor& position_embedding, const Tensor& segment_embedding,
     const Tensor& gamma, const Tensor& beta, const Tensor& mask, const Tensor& position_ids,
     const EmbedLayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<EmbedLayerNormalizationAttrs> row("com.microsoft::EmbedLayerNormalization");
+  static const OpRow row("com.microsoft::EmbedLayerNormalization", fields_of(attrs));
   return row.call({input_ids, segment_ids, word_embedding, position_embedding, segment_embedding,
-      gamma, beta, mask, position_ids}, attrs, loc);
+      gamma, beta, mask, position_ids}, &attrs, loc);
 }
 std::vector<Tensor> EmbedLayerNormalizationOutputs(size_t outputs, const Tensor& input_ids,
     const Tensor& segment_ids, const Tensor& word_embedding, const Tensor& position_embedding,
     const Tensor& segment_embedding, const Tensor& gamma, const Tensor& beta, const Tensor& mask,
     const Tensor& position_ids, const EmbedLayerNormalizationAttrs& attrs, Loc loc) {
-  static const OpRow<EmbedLayerNormalizationAttrs> row("com.microsoft::EmbedLayerNormalization");
+  static const OpRow row("com.microsoft::EmbedLayerNormalization", fields_of(attrs));
   return row.call_many({input_ids, segment_ids, word_embedding, position_embedding,
-      segment_embedding, gamma, beta, mask, position_ids}, attrs, outputs, loc);
+      segment_embedding, gamma, beta, mask, position_ids}, &attrs, outputs, loc);
 }
 Tensor Attention(const Tensor& input, const Tensor& weights, const Tensor& bias,
     const Tensor& mask_index, const Tensor& past, const Tensor& attention_bias,
     const Tensor& past_sequence_length, const AttentionAttrs& attrs, Loc loc) {
-  static const OpRow<AttentionAttrs> row("com.microsoft::Attention");
+  static const OpRow row("com.microsoft::Attention", fields_of(attrs));
   return row.call({input, weights, bias, mask_index, past, attention_bias, past_sequence_length},
-      attrs, loc);
+      &attrs, loc);
 }
 std::vector<Tensor> AttentionOutputs(size_t outputs, const Tensor& input, const Tensor& weights,
     const Tensor& bias, const Tensor& mask_index, const Tensor& past, const Tensor& attention_bias,
     const Tensor& past_sequence_length, const AttentionAttrs& attrs, Loc loc) {
-  static const OpRow<AttentionAttrs> row("com.microsoft::Attention");
+  static const OpRow row("com.microsoft::Attention", fields_of(attrs));
   return row.call_many({input, weights, bias, mask_index, past, attention_bias,
-      past_sequence_length}, attrs, outputs, loc);
+      past_sequence_length}, &attrs, outputs, loc);
 }
 Tensor MultiHeadAttention(const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& bias, const Tensor& key_padding_mask, const Tensor& attention_bias,
     const Tensor& past_key, const Tensor& past_value, const Tensor& past_sequence_length,
     const Tensor& cache_indirection, const MultiHeadAttentionAttrs& attrs, Loc loc) {
-  static const OpRow<MultiHeadAttentionAttrs> row("com.microsoft::MultiHeadAttention");
+  static const OpRow row("com.microsoft::MultiHeadAttention", fields_of(attrs));
   return row.call({query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value,
-      past_sequence_length, cache_indirection}, attrs, loc);
+      past_sequence_length, cache_indirection}, &attrs, loc);
 }
 std::vector<Tensor> MultiHeadAttentionOutputs(size_t outputs, const Tensor& query,
     const Tensor& key, const Tensor& value, const Tensor& bias, const Tensor& key_padding_mask,
     const Tensor& attention_bias, const Tensor& past_key, const Tensor& past_value,
     const Tensor& past_sequence_length, const Tensor& cache_indirection,
     const MultiHeadAttentionAttrs& attrs, Loc loc) {
-  static const OpRow<MultiHeadAttentionAttrs> row("com.microsoft::MultiHeadAttention");
+  static const OpRow row("com.microsoft::MultiHeadAttention", fields_of(attrs));
   return row.call_many({query, key, value, bias, key_padding_mask, attention_bias, past_key,
-      past_value, past_sequence_length, cache_indirection}, attrs, outputs, loc);
+      past_value, past_sequence_length, cache_indirection}, &attrs, outputs, loc);
 }
 Tensor RotaryEmbedding(const Tensor& input, const Tensor& position_ids, const Tensor& cos_cache,
     const Tensor& sin_cache, const RotaryEmbeddingAttrs& attrs, Loc loc) {
-  static const OpRow<RotaryEmbeddingAttrs> row("com.microsoft::RotaryEmbedding");
-  return row.call({input, position_ids, cos_cache, sin_cache}, attrs, loc);
+  static const OpRow row("com.microsoft::RotaryEmbedding", fields_of(attrs));
+  return row.call({input, position_ids, cos_cache, sin_cache}, &attrs, loc);
 }
 Tensor GroupQueryAttention(const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& past_key, const Tensor& past_value, const Tensor& seqlens_k,
@@ -159,10 +155,10 @@ Tensor GroupQueryAttention(const Tensor& query, const Tensor& key, const Tensor&
     const Tensor& position_ids, const Tensor& attention_bias, const Tensor& head_sink,
     const Tensor& k_scale, const Tensor& v_scale, const Tensor& q_norm_weight,
     const Tensor& k_norm_weight, const GroupQueryAttentionAttrs& attrs, Loc loc) {
-  static const OpRow<GroupQueryAttentionAttrs> row("com.microsoft::GroupQueryAttention");
+  static const OpRow row("com.microsoft::GroupQueryAttention", fields_of(attrs));
   return row.call({query, key, value, past_key, past_value, seqlens_k, total_sequence_length,
       cos_cache, sin_cache, position_ids, attention_bias, head_sink, k_scale, v_scale,
-      q_norm_weight, k_norm_weight}, attrs, loc);
+      q_norm_weight, k_norm_weight}, &attrs, loc);
 }
 std::vector<Tensor> GroupQueryAttentionOutputs(size_t outputs, const Tensor& query,
     const Tensor& key, const Tensor& value, const Tensor& past_key, const Tensor& past_value,
@@ -171,179 +167,178 @@ std::vector<Tensor> GroupQueryAttentionOutputs(size_t outputs, const Tensor& que
     const Tensor& head_sink, const Tensor& k_scale, const Tensor& v_scale,
     const Tensor& q_norm_weight, const Tensor& k_norm_weight, const GroupQueryAttentionAttrs& attrs,
     Loc loc) {
-  static const OpRow<GroupQueryAttentionAttrs> row("com.microsoft::GroupQueryAttention");
+  static const OpRow row("com.microsoft::GroupQueryAttention", fields_of(attrs));
   return row.call_many({query, key, value, past_key, past_value, seqlens_k, total_sequence_length,
       cos_cache, sin_cache, position_ids, attention_bias, head_sink, k_scale, v_scale,
-      q_norm_weight, k_norm_weight}, attrs, outputs, loc);
+      q_norm_weight, k_norm_weight}, &attrs, outputs, loc);
 }
 Tensor Tokenizer(const Tensor& X, const TokenizerAttrs& attrs, Loc loc) {
-  static const OpRow<TokenizerAttrs> row("com.microsoft::Tokenizer");
-  return row.call({X}, attrs, loc);
+  static const OpRow row("com.microsoft::Tokenizer", fields_of(attrs));
+  return row.call({X}, &attrs, loc);
 }
 Tensor WordConvEmbedding(const Tensor& Sequence, const Tensor& W, const Tensor& B, const Tensor& C,
     const WordConvEmbeddingAttrs& attrs, Loc loc) {
-  static const OpRow<WordConvEmbeddingAttrs> row("com.microsoft::WordConvEmbedding");
-  return row.call({Sequence, W, B, C}, attrs, loc);
+  static const OpRow row("com.microsoft::WordConvEmbedding", fields_of(attrs));
+  return row.call({Sequence, W, B, C}, &attrs, loc);
 }
 Tensor Trilu(const Tensor& X, const Tensor& k, const TriluAttrs& attrs, Loc loc) {
-  static const OpRow<TriluAttrs> row("com.microsoft::Trilu");
-  return row.call({X, k}, attrs, loc);
+  static const OpRow row("com.microsoft::Trilu", fields_of(attrs));
+  return row.call({X, k}, &attrs, loc);
 }
 std::vector<Tensor> Unique(const Tensor& x, Loc loc) {
-  static const OpRow<> row("com.microsoft::Unique");
-  return row.call_many({x}, 3, loc);
+  static const OpRow row("com.microsoft::Unique");
+  return row.call_many({x}, nullptr, 3, loc);
 }
 Tensor Pad(const Tensor& data, const Tensor& pads, const Tensor& value, const PadAttrs& attrs,
     Loc loc) {
-  static const OpRow<PadAttrs> row("com.microsoft::Pad");
-  return row.call({data, pads, value}, attrs, loc);
+  static const OpRow row("com.microsoft::Pad", fields_of(attrs));
+  return row.call({data, pads, value}, &attrs, loc);
 }
 Tensor ExpandDims(const Tensor& X, const Tensor& axis, Loc loc) {
-  static const OpRow<> row("com.microsoft::ExpandDims");
-  return row.call({X, axis}, loc);
+  static const OpRow row("com.microsoft::ExpandDims");
+  return row.call({X, axis}, nullptr, loc);
 }
 Tensor GridSample(const Tensor& X, const Tensor& Grid, const GridSampleAttrs& attrs, Loc loc) {
-  static const OpRow<GridSampleAttrs> row("com.microsoft::GridSample");
-  return row.call({X, Grid}, attrs, loc);
+  static const OpRow row("com.microsoft::GridSample", fields_of(attrs));
+  return row.call({X, Grid}, &attrs, loc);
 }
 Tensor CDist(const Tensor& A, const Tensor& B, const CDistAttrs& attrs, Loc loc) {
-  static const OpRow<CDistAttrs> row("com.microsoft::CDist");
-  return row.call({A, B}, attrs, loc);
+  static const OpRow row("com.microsoft::CDist", fields_of(attrs));
+  return row.call({A, B}, &attrs, loc);
 }
 Tensor Inverse(const Tensor& X, Loc loc) {
-  static const OpRow<> row("com.microsoft::Inverse");
-  return row.call({X}, loc);
+  static const OpRow row("com.microsoft::Inverse");
+  return row.call({X}, nullptr, loc);
 }
 Tensor CropAndResize(const Tensor& X, const Tensor& rois, const Tensor& batch_indices,
     const Tensor& crop_size, const CropAndResizeAttrs& attrs, Loc loc) {
-  static const OpRow<CropAndResizeAttrs> row("com.microsoft::CropAndResize");
-  return row.call({X, rois, batch_indices, crop_size}, attrs, loc);
+  static const OpRow row("com.microsoft::CropAndResize", fields_of(attrs));
+  return row.call({X, rois, batch_indices, crop_size}, &attrs, loc);
 }
 Tensor QLinearAdd(const Tensor& A, const Tensor& A_scale, const Tensor& A_zero_point,
     const Tensor& B, const Tensor& B_scale, const Tensor& B_zero_point, const Tensor& C_scale,
     const Tensor& C_zero_point, Loc loc) {
-  static const OpRow<> row("com.microsoft::QLinearAdd");
+  static const OpRow row("com.microsoft::QLinearAdd");
   return row.call({A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point},
-      loc);
+      nullptr, loc);
 }
 Tensor QLinearMul(const Tensor& A, const Tensor& A_scale, const Tensor& A_zero_point,
     const Tensor& B, const Tensor& B_scale, const Tensor& B_zero_point, const Tensor& C_scale,
     const Tensor& C_zero_point, Loc loc) {
-  static const OpRow<> row("com.microsoft::QLinearMul");
+  static const OpRow row("com.microsoft::QLinearMul");
   return row.call({A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point},
-      loc);
+      nullptr, loc);
 }
 Tensor QLinearSigmoid(const Tensor& X, const Tensor& X_scale, const Tensor& X_zero_point,
     const Tensor& Y_scale, const Tensor& Y_zero_point, Loc loc) {
-  static const OpRow<> row("com.microsoft::QLinearSigmoid");
-  return row.call({X, X_scale, X_zero_point, Y_scale, Y_zero_point}, loc);
+  static const OpRow row("com.microsoft::QLinearSigmoid");
+  return row.call({X, X_scale, X_zero_point, Y_scale, Y_zero_point}, nullptr, loc);
 }
 Tensor QLinearLeakyRelu(const Tensor& X, const Tensor& X_scale, const Tensor& X_zero_point,
     const Tensor& Y_scale, const Tensor& Y_zero_point, const QLinearLeakyReluAttrs& attrs,
     Loc loc) {
-  static const OpRow<QLinearLeakyReluAttrs> row("com.microsoft::QLinearLeakyRelu");
-  return row.call({X, X_scale, X_zero_point, Y_scale, Y_zero_point}, attrs, loc);
+  static const OpRow row("com.microsoft::QLinearLeakyRelu", fields_of(attrs));
+  return row.call({X, X_scale, X_zero_point, Y_scale, Y_zero_point}, &attrs, loc);
 }
 Tensor QLinearSoftmax(const Tensor& X, const Tensor& X_scale, const Tensor& x_zero_point,
     const Tensor& y_scale, const Tensor& y_zero_point, const QLinearSoftmaxAttrs& attrs, Loc loc) {
-  static const OpRow<QLinearSoftmaxAttrs> row("com.microsoft::QLinearSoftmax");
-  return row.call({X, X_scale, x_zero_point, y_scale, y_zero_point}, attrs, loc);
+  static const OpRow row("com.microsoft::QLinearSoftmax", fields_of(attrs));
+  return row.call({X, X_scale, x_zero_point, y_scale, y_zero_point}, &attrs, loc);
 }
 Tensor QLinearReduceMean(const Tensor& data, const Tensor& data_scale,
     const Tensor& data_zero_point, const Tensor& reduced_scale, const Tensor& reduced_zero_point,
     const QLinearReduceMeanAttrs& attrs, Loc loc) {
-  static const OpRow<QLinearReduceMeanAttrs> row("com.microsoft::QLinearReduceMean");
-  return row.call({data, data_scale, data_zero_point, reduced_scale, reduced_zero_point}, attrs,
+  static const OpRow row("com.microsoft::QLinearReduceMean", fields_of(attrs));
+  return row.call({data, data_scale, data_zero_point, reduced_scale, reduced_zero_point}, &attrs,
       loc);
 }
 Tensor QLinearAveragePool(const Tensor& X, const Tensor& x_scale, const Tensor& x_zero_point,
     const Tensor& y_scale, const Tensor& y_zero_point, const QLinearAveragePoolAttrs& attrs,
     Loc loc) {
-  static const OpRow<QLinearAveragePoolAttrs> row("com.microsoft::QLinearAveragePool");
-  return row.call({X, x_scale, x_zero_point, y_scale, y_zero_point}, attrs, loc);
+  static const OpRow row("com.microsoft::QLinearAveragePool", fields_of(attrs));
+  return row.call({X, x_scale, x_zero_point, y_scale, y_zero_point}, &attrs, loc);
 }
 Tensor QLinearGlobalAveragePool(const Tensor& X, const Tensor& x_scale, const Tensor& x_zero_point,
     const Tensor& y_scale, const Tensor& y_zero_point, const QLinearGlobalAveragePoolAttrs& attrs,
     Loc loc) {
-  static const OpRow<QLinearGlobalAveragePoolAttrs> row(
-      "com.microsoft::QLinearGlobalAveragePool");
-  return row.call({X, x_scale, x_zero_point, y_scale, y_zero_point}, attrs, loc);
+  static const OpRow row("com.microsoft::QLinearGlobalAveragePool", fields_of(attrs));
+  return row.call({X, x_scale, x_zero_point, y_scale, y_zero_point}, &attrs, loc);
 }
 Tensor QLinearWhere(const Tensor& condition, const Tensor& X, const Tensor& x_scale,
     const Tensor& x_zero_point, const Tensor& Y, const Tensor& y_scale, const Tensor& y_zero_point,
     const Tensor& z_scale, const Tensor& z_zero_point, Loc loc) {
-  static const OpRow<> row("com.microsoft::QLinearWhere");
+  static const OpRow row("com.microsoft::QLinearWhere");
   return row.call({condition, X, x_scale, x_zero_point, Y, y_scale, y_zero_point, z_scale,
-      z_zero_point}, loc);
+      z_zero_point}, nullptr, loc);
 }
 Tensor QLinearConcat(const Tensor& Y_scale, const Tensor& Y_zero_point,
     const std::vector<Tensor>& inputs, const QLinearConcatAttrs& attrs, Loc loc) {
-  static const OpRow<QLinearConcatAttrs> row("com.microsoft::QLinearConcat");
-  return row.call(joined({Y_scale, Y_zero_point}, inputs), attrs, loc);
+  static const OpRow row("com.microsoft::QLinearConcat", fields_of(attrs));
+  return row.call(joined({Y_scale, Y_zero_point}, inputs), &attrs, loc);
 }
 Tensor MatMulIntegerToFloat(const Tensor& A, const Tensor& B, const Tensor& a_scale,
     const Tensor& b_scale, const Tensor& a_zero_point, const Tensor& b_zero_point,
     const Tensor& bias, Loc loc) {
-  static const OpRow<> row("com.microsoft::MatMulIntegerToFloat");
-  return row.call({A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias}, loc);
+  static const OpRow row("com.microsoft::MatMulIntegerToFloat");
+  return row.call({A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias}, nullptr, loc);
 }
 Tensor DynamicQuantizeMatMul(const Tensor& A, const Tensor& B, const Tensor& b_scale,
     const Tensor& b_zero_point, const Tensor& bias, Loc loc) {
-  static const OpRow<> row("com.microsoft::DynamicQuantizeMatMul");
-  return row.call({A, B, b_scale, b_zero_point, bias}, loc);
+  static const OpRow row("com.microsoft::DynamicQuantizeMatMul");
+  return row.call({A, B, b_scale, b_zero_point, bias}, nullptr, loc);
 }
 Tensor QGemm(const Tensor& A, const Tensor& a_scale, const Tensor& a_zero_point, const Tensor& B,
     const Tensor& b_scale, const Tensor& b_zero_point, const Tensor& C, const Tensor& y_scale,
     const Tensor& y_zero_point, const QGemmAttrs& attrs, Loc loc) {
-  static const OpRow<QGemmAttrs> row("com.microsoft::QGemm");
+  static const OpRow row("com.microsoft::QGemm", fields_of(attrs));
   return row.call({A, a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point},
-      attrs, loc);
+      &attrs, loc);
 }
 Tensor QAttention(const Tensor& input, const Tensor& weight, const Tensor& bias,
     const Tensor& input_scale, const Tensor& weight_scale, const Tensor& mask_index,
     const Tensor& input_zero_point, const Tensor& weight_zero_point, const Tensor& past,
     const QAttentionAttrs& attrs, Loc loc) {
-  static const OpRow<QAttentionAttrs> row("com.microsoft::QAttention");
+  static const OpRow row("com.microsoft::QAttention", fields_of(attrs));
   return row.call({input, weight, bias, input_scale, weight_scale, mask_index, input_zero_point,
-      weight_zero_point, past}, attrs, loc);
+      weight_zero_point, past}, &attrs, loc);
 }
 std::vector<Tensor> QAttentionOutputs(size_t outputs, const Tensor& input, const Tensor& weight,
     const Tensor& bias, const Tensor& input_scale, const Tensor& weight_scale,
     const Tensor& mask_index, const Tensor& input_zero_point, const Tensor& weight_zero_point,
     const Tensor& past, const QAttentionAttrs& attrs, Loc loc) {
-  static const OpRow<QAttentionAttrs> row("com.microsoft::QAttention");
+  static const OpRow row("com.microsoft::QAttention", fields_of(attrs));
   return row.call_many({input, weight, bias, input_scale, weight_scale, mask_index,
-      input_zero_point, weight_zero_point, past}, attrs, outputs, loc);
+      input_zero_point, weight_zero_point, past}, &attrs, outputs, loc);
 }
 Tensor QuantizeLinear(const Tensor& x, const Tensor& y_scale, const Tensor& y_zero_point,
     const QuantizeLinearAttrs& attrs, Loc loc) {
-  static const OpRow<QuantizeLinearAttrs> row("com.microsoft::QuantizeLinear");
-  return row.call({x, y_scale, y_zero_point}, attrs, loc);
+  static const OpRow row("com.microsoft::QuantizeLinear", fields_of(attrs));
+  return row.call({x, y_scale, y_zero_point}, &attrs, loc);
 }
 Tensor DequantizeLinear(const Tensor& x, const Tensor& x_scale, const Tensor& x_zero_point,
     const DequantizeLinearAttrs& attrs, Loc loc) {
-  static const OpRow<DequantizeLinearAttrs> row("com.microsoft::DequantizeLinear");
-  return row.call({x, x_scale, x_zero_point}, attrs, loc);
+  static const OpRow row("com.microsoft::DequantizeLinear", fields_of(attrs));
+  return row.call({x, x_scale, x_zero_point}, &attrs, loc);
 }
 Tensor MatMulNBits(const Tensor& A, const Tensor& B, const Tensor& scales,
     const Tensor& zero_points, const Tensor& g_idx, const Tensor& bias,
     const MatMulNBitsAttrs& attrs, Loc loc) {
-  static const OpRow<MatMulNBitsAttrs> row("com.microsoft::MatMulNBits");
-  return row.call({A, B, scales, zero_points, g_idx, bias}, attrs, loc);
+  static const OpRow row("com.microsoft::MatMulNBits", fields_of(attrs));
+  return row.call({A, B, scales, zero_points, g_idx, bias}, &attrs, loc);
 }
 Tensor GatherBlockQuantized(const Tensor& data, const Tensor& indices, const Tensor& scales,
     const Tensor& zero_points, const GatherBlockQuantizedAttrs& attrs, Loc loc) {
-  static const OpRow<GatherBlockQuantizedAttrs> row("com.microsoft::GatherBlockQuantized");
-  return row.call({data, indices, scales, zero_points}, attrs, loc);
+  static const OpRow row("com.microsoft::GatherBlockQuantized", fields_of(attrs));
+  return row.call({data, indices, scales, zero_points}, &attrs, loc);
 }
 std::vector<Tensor> DynamicQuantizeLSTM(size_t outputs, const Tensor& X, const Tensor& W,
     const Tensor& R, const Tensor& B, const Tensor& sequence_lens, const Tensor& initial_h,
     const Tensor& initial_c, const Tensor& P, const Tensor& W_scale, const Tensor& W_zero_point,
     const Tensor& R_scale, const Tensor& R_zero_point, const DynamicQuantizeLSTMAttrs& attrs,
     Loc loc) {
-  static const OpRow<DynamicQuantizeLSTMAttrs> row("com.microsoft::DynamicQuantizeLSTM");
+  static const OpRow row("com.microsoft::DynamicQuantizeLSTM", fields_of(attrs));
   return row.call_many({X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, W_zero_point,
-      R_scale, R_zero_point}, attrs, outputs, loc);
+      R_scale, R_zero_point}, &attrs, outputs, loc);
 }
 
 }  // namespace microsoft

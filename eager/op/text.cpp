@@ -8,28 +8,28 @@
 namespace sardonyx::eager::op {
 
 Tensor StringConcat(const Tensor& X, const Tensor& Y, Loc loc) {
-  static const OpRow<> row("StringConcat");
-  return row.call({X, Y}, loc);
+  static const OpRow row("StringConcat");
+  return row.call({X, Y}, nullptr, loc);
 }
 std::vector<Tensor> StringSplit(const Tensor& X, const StringSplitAttrs& attrs, Loc loc) {
-  static const OpRow<StringSplitAttrs> row("StringSplit");
-  return row.call_many({X}, attrs, 2, loc);
+  static const OpRow row("StringSplit", fields_of(attrs));
+  return row.call_many({X}, &attrs, 2, loc);
 }
 Tensor StringNormalizer(const Tensor& X, const StringNormalizerAttrs& attrs, Loc loc) {
-  static const OpRow<StringNormalizerAttrs> row("StringNormalizer");
-  return row.call({X}, attrs, loc);
+  static const OpRow row("StringNormalizer", fields_of(attrs));
+  return row.call({X}, &attrs, loc);
 }
 Tensor RegexFullMatch(const Tensor& X, const RegexFullMatchAttrs& attrs, Loc loc) {
-  static const OpRow<RegexFullMatchAttrs> row("RegexFullMatch");
-  return row.call({X}, attrs, loc);
+  static const OpRow row("RegexFullMatch", fields_of(attrs));
+  return row.call({X}, &attrs, loc);
 }
 Tensor TfIdfVectorizer(const Tensor& X, const TfIdfVectorizerAttrs& attrs, Loc loc) {
-  static const OpRow<TfIdfVectorizerAttrs> row("TfIdfVectorizer");
-  return row.call({X}, attrs, loc);
+  static const OpRow row("TfIdfVectorizer", fields_of(attrs));
+  return row.call({X}, &attrs, loc);
 }
 Tensor ImageDecoder(const Tensor& encoded_stream, const ImageDecoderAttrs& attrs, Loc loc) {
-  static const OpRow<ImageDecoderAttrs> row("ImageDecoder");
-  return row.call({encoded_stream}, attrs, loc);
+  static const OpRow row("ImageDecoder", fields_of(attrs));
+  return row.call({encoded_stream}, &attrs, loc);
 }
 
 }  // namespace sardonyx::eager::op

@@ -248,11 +248,12 @@ std::vector<std::string> inputs_of(const OpDef& op) {
 }
 
 std::string body_of(const OpDef& op, ReturnForm form) {
-  const std::string attrs = settable(op).empty() ? "" : text(op.name, "Attrs");
-  std::string out = broken(text("  static const OpRow<", attrs, "> row"),
-                           {"\"" + full_name(op) + "\""}, ";\n", "      ");
+  const bool has_attrs = !settable(op).empty();
+  std::vector<std::string> row = {"\"" + full_name(op) + "\""};
+  if (has_attrs) row.push_back("fields_of(attrs)");
+  std::string out = broken("  static const OpRow row", row, ";\n", "      ");
   std::vector<std::string> items = inputs_of(op);
-  if (!attrs.empty()) items.push_back("attrs");
+  items.push_back(has_attrs ? "&attrs" : "nullptr");
   if (form == ReturnForm::kOutputs) {
     items.push_back(has_open_count(op) ? "outputs"
                                        : std::to_string(signature_of(op).outputs.size()));
