@@ -90,9 +90,6 @@ endforeach()
 
 if(PROJECT_IS_TOP_LEVEL)
   foreach(program IN LISTS SARDONYX_PROGRAMS)
-    if(program STREQUAL "make-op-functions")
-      continue()  # part of the build
-    endif()
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools OPTIONAL)
   endforeach()
 endif()

@@ -60,7 +60,7 @@ install(DIRECTORY ${package_files}/licenses DESTINATION ${CMAKE_INSTALL_DOCDIR} 
 
 add_custom_target(packages_ready)
 add_dependencies(packages_ready programs sardonyx_bill_of_materials)
-foreach(target IN ITEMS sardonyx_manual python duckdb_sardonyx_extension)
+foreach(target IN ITEMS server sardonyx_manual python duckdb_sardonyx_extension)
   if(TARGET ${target})
     add_dependencies(packages_ready ${target})
   endif()

@@ -8,6 +8,7 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/python/m
 Python3_add_library(python_module MODULE WITH_SOABI ${sources})
 sardonyx_target_defaults(python_module)
 sardonyx_join_sources(python_module ${sources})
+sardonyx_use_precompiled(python_module)
 set_target_properties(python_module PROPERTIES OUTPUT_NAME _sardonyx LIBRARY_OUTPUT_DIRECTORY ${package})
 sardonyx_existing(uses ort_abi eager executor onnx_io codecs ir)
 target_link_libraries(python_module PRIVATE ${uses} pybind11::pybind11 Python3::NumPy)

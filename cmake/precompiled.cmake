@@ -1,0 +1,41 @@
+# Headers that most sources include, compiled once for all targets: gcc takes them for any level of optimisation, but not
+# for position-independent executables what it made for libraries, so tests have their own.
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(precompiled_default ${SARDONYX_JOINED_SOURCES})
+else()
+  set(precompiled_default OFF)
+endif()
+option(SARDONYX_PRECOMPILED_HEADERS "compile common headers once" ${precompiled_default})
+
+function(sardonyx_precompile target header)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  sardonyx_target_defaults(${target})
+  target_link_libraries(${target} PRIVATE ${ARGN})
+  target_compile_options(${target} PRIVATE -pthread)
+  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${header})
+endfunction()
+
+if(SARDONYX_PRECOMPILED_HEADERS)
+  add_library(sardonyx_precompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/main.cpp)
+  sardonyx_precompile(sardonyx_precompiled standard.h)
+endif()
+
+# sardonyx_use_precompiled(target)
+function(sardonyx_use_precompiled target)
+  if(NOT SARDONYX_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  set(headers sardonyx_precompiled)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set(headers sardonyx_precompiled_tests)
+    if(NOT TARGET sardonyx_precompiled_tests)
+      add_executable(sardonyx_precompiled_tests ${PROJECT_SOURCE_DIR}/cmake/precompiled/main.cpp)
+      sardonyx_precompile(sardonyx_precompiled_tests tests.h GTest::gmock GTest::gtest)
+    endif()
+  endif()
+  # Some libraries ask for it; headers that were compiled without are not taken with it.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-pthread>)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()

@@ -1,0 +1,2 @@
+// Its target compiles the headers beside it.
+int main() {}
