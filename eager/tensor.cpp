@@ -266,11 +266,26 @@ Tensor Tensor::detach() const {
   return Tensor(std::move(copy));
 }
 
+namespace {
+
+// Symbolic sizes agree where compile() notes that they do in its calls, or the run will tell.
+bool may_hold(const Type& target, const Type& value, const Loc& loc) {
+  if (target == value) return true;
+  if (!target.is_tensor() || !value.is_tensor() || target.dtype != value.dtype) return false;
+  if (!target.shape || !value.shape || target.shape->size() != value.shape->size()) return false;
+  for (size_t axis = 0; axis < target.shape->size(); ++axis) {
+    if (!sizes_agree((*target.shape)[axis], (*value.shape)[axis], loc)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 const Tensor& Tensor::assign(const Tensor& value, Loc loc) const {
   require_defined(*this, "assign", "the target", loc);
   require_defined(value, "assign", "the value", loc);
   const Type wanted = type(), given = value.type();
-  if (!(wanted == given)) {
+  if (!may_hold(wanted, given, loc)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": assign: expected a value of type ", wanted,
          ", got ", given);
   }

@@ -126,7 +126,9 @@ Val run_hooks(const Val& value, const Val& gradient) {
   const detail::TensorImpl& impl = detail::impl_of(value);
   if (!impl.grad_state) return gradient;
   Tensor current = detail::tensor_of(gradient);
-  for (const Tensor::Hook& hook : impl.grad_state->hooks) {
+  // A copy: a hook may register others.
+  const std::vector<Tensor::Hook> hooks = impl.grad_state->hooks;
+  for (const Tensor::Hook& hook : hooks) {
     const Tensor replaced = hook(current);
     if (!replaced.defined()) continue;
     if (!detail::may_be_gradient(replaced, current)) {

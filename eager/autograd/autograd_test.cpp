@@ -203,5 +203,16 @@ TEST(Autograd, GradientsMayBeReplacedWhileOthersRead) {
   EXPECT_GE(p.grad().to_vector<float>()[0], 1);
 }
 
+TEST(Hooks, MayRegisterOthersOnTheirOwnTensor) {
+  const Tensor x = ones({1}, {.requires_grad = true}), y = x * 2;
+  y.register_hook([&y](const Tensor& gradient) {
+    for (int i = 0; i < 20; ++i)
+      y.register_hook([](const Tensor& other) { return other * 10; });
+    return gradient;
+  });
+  y.sum().backward();
+  EXPECT_EQ(x.grad().item<float>(), 2);
+}
+
 }  // namespace
 }  // namespace sardonyx::eager

@@ -170,6 +170,7 @@ void Module::add_child(const std::string& name, const Module& child, bool may_re
     fail(ErrorCode::kInvalidArgument, type_name(), ": '", name,
          "' would hold the module that it is added to");
   }
+  ++state_->edits;
   const auto known = std::ranges::find(state_->children, name, &ModuleState::Child::name);
   if (may_replace && known != state_->children.end()) {
     known->state = child.state_;
@@ -205,6 +206,7 @@ Tensor replaced(ModuleState& module, Entries& entries, const std::string& name, 
                 Tensor value) {
   const ModuleState::Entry& known = entry_named(entries, name, what, module);
   Entries::iterator at = entries.begin() + (&known - entries.data());
+  ++module.edits;
   if (value.defined()) {
     at->tensor = value;
   } else {
@@ -232,6 +234,7 @@ Tensor Module::replace_buffer(const std::string& name, Tensor value) {
 }
 void Module::remove(const std::string& name) {
   const auto is_it = [&](const auto& entry) { return entry.name == name; };
+  ++state_->edits;
   std::erase_if(state_->parameters, is_it);
   std::erase_if(state_->buffers, is_it);
   std::erase_if(state_->children, is_it);
@@ -435,14 +438,17 @@ void Module::apply(const std::function<void(const Module&)>& fn) const {
 }
 
 size_t Module::register_forward_hook(ForwardHook hook) const {
+  ++state_->edits;
   state_->hooks[state_->next_hook] = std::move(hook);
   return state_->next_hook++;
 }
 size_t Module::register_forward_pre_hook(ForwardPreHook hook) const {
+  ++state_->edits;
   state_->pre_hooks[state_->next_hook] = std::move(hook);
   return state_->next_hook++;
 }
 void Module::remove_hook(size_t number) const {
+  ++state_->edits;
   state_->hooks.erase(number);
   state_->pre_hooks.erase(number);
 }
@@ -457,10 +463,27 @@ EvalMode::~EvalMode() {
     ModuleState::mutable_of(module).is_training = is_training;
 }
 
+namespace {
+
+// A trace holds what the module's parts and hooks were.
+void note_edits(const StatePtr& module) {
+  TraceContext* frame = TraceContext::active();
+  if (!frame) return;
+  frame->root().guards.note({module.get(), 'e'}, [module, was = module->edits] {
+    return module->edits == was
+               ? std::string()
+               : text(module->type_name, module->path.empty() ? "" : " (" + module->path + ")",
+                      " has other parts or hooks now");
+  });
+}
+
+}  // namespace
+
 Module::Call::Call(const Module& module, const Loc& loc)
     : state_(module.state_), previous_(t_caller), outer_(t_running), scope_(state_->path) {
   if (outer_ && !state_->is_added && outer_ != state_.get())
     at_line(loc, [&] { check_is_added(); });
+  note_edits(state_);
   t_caller = loc;
   t_running = state_.get();
 }

@@ -1,6 +1,7 @@
 #include "eager/trace/compile.h"
 
 #include <list>
+#include <mutex>
 #include <utility>
 
 #include "eager/autograd/autograd.h"
@@ -104,6 +105,7 @@ class Specialization {
       state.assigned = Tensor();  // symbolic: they would keep the trace alive
       state.grad = Tensor();
       state.outer_grad = Tensor();
+      has_effects_ |= state.writes || state.leaves_grad || state.clears_grad;
     }
     SessionOptions session;
     session.intra_op_threads = options.threads > 0 ? options.threads : num_threads();
@@ -134,25 +136,33 @@ class Specialization {
     return guards_.broken(std::move(sizes));
   }
 
+  // Does a run assign tensors of the program, or leave or clear their gradients?
+  bool has_effects() const { return has_effects_; }
+
+  // From many threads at once unless it has effects.
   std::vector<Tensor> run(const std::vector<Tensor>& arguments, const Loc& loc) {
-    inputs_.clear();
+    keep_inputs({});  // they would hold the memory of states
     std::vector<OutputSlot> outputs(session_->outputs().size());
     bind_states(outputs);
+    std::vector<Datum> inputs;
     for (const Tensor& argument : arguments)
-      inputs_.push_back(argument.datum(loc));
+      inputs.push_back(argument.datum(loc));
     for (const TraceContext::TracedState& state : states_)
-      inputs_.push_back(source_of(state).datum(loc));
-    session_->run_into(inputs_, outputs);
+      inputs.push_back(source_of(state).datum(loc));
+    session_->run_into(inputs, outputs);
     std::vector<Tensor> results;
     for (size_t i = 0; i < results_; ++i)
       results.emplace_back(outputs[i].take());
+    inputs.resize(arguments.size());
     write_back(outputs);
+    add_states(inputs);
+    keep_inputs(std::move(inputs));
     return results;
   }
 
   std::string plan_text() const {
     // A gradient may be gone by now; its type is what the plan asks for.
-    std::vector<Datum> inputs = inputs_;
+    std::vector<Datum> inputs = kept_inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Type& type = session_->inputs()[i].type;
       if (!inputs[i].defined())
@@ -190,7 +200,6 @@ class Specialization {
 
   void write_back(std::vector<OutputSlot>& outputs) {
     size_t next = results_;
-    inputs_.resize(inputs_.size() - states_.size());
     for (size_t i = 0; i < states_.size(); ++i) {
       if (!states_[i].writes) continue;
       detail::TensorImpl& impl = *states_[i].tensor.impl();
@@ -202,9 +211,22 @@ class Specialization {
       if (state.leaves_grad) state.tensor.set_grad(Tensor(outputs[next++].take()));
       if (state.clears_grad) state.tensor.zero_grad();
     }
+  }
+
+  void keep_inputs(std::vector<Datum> inputs) {
+    const std::lock_guard lock(inputs_mutex_);
+    inputs_.swap(inputs);
+  }
+  std::vector<Datum> kept_inputs() const {
+    const std::lock_guard lock(inputs_mutex_);
+    return inputs_;
+  }
+
+  // What the states are after a call.
+  void add_states(std::vector<Datum>& inputs) const {
     for (const TraceContext::TracedState& state : states_) {
       const Tensor source = source_of(state);
-      inputs_.push_back(source.defined() ? source.datum() : Datum());
+      inputs.push_back(source.defined() ? source.datum() : Datum());
     }
   }
 
@@ -216,7 +238,9 @@ class Specialization {
   // Where an earlier call has put each state; other memory may be a file's.
   std::vector<std::weak_ptr<Buffer>> made_;
   std::unique_ptr<Session> session_;
-  std::vector<Datum> inputs_;
+  bool has_effects_ = false;
+  mutable std::mutex inputs_mutex_;
+  std::vector<Datum> inputs_;  // of the last call, for its plan
 };
 
 }  // namespace
@@ -227,6 +251,9 @@ struct Compiled::Impl {
   std::list<Specialization> forms;
   Specialization* last = nullptr;
   std::vector<std::string> log;
+  // Of all above, and of runs with effects, whose states other calls compare with their guards.
+  // What a run calls may call this function again.
+  std::recursive_mutex mutex;
 
   Specialization& form_for(const CallSignature& call, const Loc& loc);
 };
@@ -265,20 +292,27 @@ std::vector<Tensor> Compiled::operator()(const std::vector<Tensor>& arguments, L
   if (TraceContext::active()) return impl_->fn(arguments);
   const detail::ProfiledCall profiled("compiled function", loc);
   return at_line(loc, [&] {
-    impl_->last = &impl_->form_for(call_with(arguments, loc), loc);
-    return impl_->last->run(arguments, loc);
+    const CallSignature call = call_with(arguments, loc);
+    std::unique_lock lock(impl_->mutex);
+    Specialization& form = impl_->form_for(call, loc);
+    impl_->last = &form;
+    if (!form.has_effects()) lock.unlock();
+    return form.run(arguments, loc);
   });
 }
 
 size_t Compiled::traces() const {
+  const std::lock_guard lock(impl_->mutex);
   return impl_->log.size();
 }
 
-const std::vector<std::string>& Compiled::trace_log() const {
+std::vector<std::string> Compiled::trace_log() const {
+  const std::lock_guard lock(impl_->mutex);
   return impl_->log;
 }
 
 std::string Compiled::plan_text() const {
+  const std::lock_guard lock(impl_->mutex);
   return impl_->last ? impl_->last->plan_text() : "";
 }
 

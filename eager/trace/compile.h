@@ -19,7 +19,8 @@ struct CompileOptions {
 // What compile() gives: called like the function. It is traced at its first call, and anew where
 // something differs that the trace depended on: number, element types and ranks of arguments, which
 // of their sizes are equal, the answers that C++ got for comparisons of sizes (eager/dim.h) and for
-// values of tensors that it read, training or evaluation mode of modules, whether tensors require
+// values of tensors that it read, training or evaluation mode of modules, their parts and hooks (of
+// modules that it calls: replace(), replace_parameter(), append() ...), whether tensors require
 // gradients, have one already, or changed their type, whether gradients are recorded, and Autocast.
 // Each size is planned once. Within another trace the function runs as part of it. All arguments
 // are defined. Tensors of the program that the function reads (parameters, buffers) are read anew
@@ -28,7 +29,8 @@ struct CompileOptions {
 // From the second call on they are written in place, unless somebody else holds that memory;
 // a call that fails halfway may then leave some of them with their next values. Variables of C++
 // are fixed at the trace: what changes between calls must be a tensor. Results carry no gradient
-// history: put backward() inside. May be called from one thread at a time.
+// history: put backward() inside. Any number of threads may call it: calls that assign or leave
+// gradients wait for each other, others run at once.
 class Compiled {
  public:
   Compiled(TensorFunction fn, CompileOptions options);
@@ -37,7 +39,7 @@ class Compiled {
   // How often the function was traced, and why each time: "train.cpp:40: Dropout is in evaluation
   // mode now".
   size_t traces() const;
-  const std::vector<std::string>& trace_log() const;
+  std::vector<std::string> trace_log() const;
   // The plan of the last call, one line a step.
   std::string plan_text() const;
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <atomic>
+#include <thread>
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
@@ -96,6 +98,93 @@ TEST(CompileGuards, ModesOfModules) {
   EXPECT_THAT(compiled.trace_log()[1], HasSubstr("Dropout is in evaluation mode now"));
   compiled({randn({3, 4})});
   EXPECT_EQ(compiled.traces(), 3u);
+}
+
+TEST(CompileGuards, PartsAndHooksOfModules) {
+  const NoGrad no_grad;
+  const Tensor x = ones({1, 2});
+  nn::Sequential net(nn::Linear(2, 2), nn::Linear(2, 2));
+  const Compiled compiled = compile([&](const Tensors& in) { return Tensors{net(in[0])}; });
+  const auto agrees = [&] { return same(compiled({x})[0], net(x)); };
+  EXPECT_TRUE(agrees());
+  net.append(nn::Linear(2, 5));
+  EXPECT_TRUE(agrees());
+  const size_t hook = net.register_forward_hook(
+      [](const nn::Module&, const Tensors&, Tensors& outputs) { outputs[0] = outputs[0] * 2; });
+  EXPECT_TRUE(agrees());
+  net.remove_hook(hook);
+  EXPECT_TRUE(agrees());
+  EXPECT_THAT(compiled.trace_log().back(), HasSubstr("Sequential has other parts or hooks now"));
+  nn::Linear layer(2, 2);
+  const Compiled other = compile([&](const Tensors& in) { return Tensors{layer(in[0])}; });
+  EXPECT_TRUE(same(other({x})[0], layer(x)));
+  layer.weight = layer.replace_parameter("weight", full({2, 2}, 100));
+  EXPECT_TRUE(same(other({x})[0], layer(x)));
+  EXPECT_TRUE(same(other({x})[0], layer(x)));
+  EXPECT_EQ(other.traces(), 2u);
+}
+
+TEST(Compile, ManyThreadsCallOneFunction) {
+  const Compiled compiled = compile([](const Tensors& in) { return Tensors{(in[0] * 2).sum()}; });
+  const Tensor total = zeros({});
+  const Compiled counting = compile([&](const Tensors& in) {
+    total.assign(total + in[0].sum());
+    return Tensors{total};
+  });
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int call = 0; call < 40; ++call) {
+        const int size = 1 + call % 7 + thread;
+        wrong += compiled({ones({size})})[0].item<float>() != 2.f * static_cast<float>(size);
+        counting({ones({thread + 1, 2})});
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(total.item<float>(), 40 * 2 * (1 + 2 + 3 + 4));
+}
+
+TEST(Compile, ATensorThatOutlivesItsTrace) {
+  Tensor kept, in_branch;
+  const Compiled compiled = compile([&](const Tensors& in) {
+    kept = in[0] * 2;
+    const Tensor unused = kept + 3;
+    in_branch = unused;
+    return Tensors{cond(
+        in[0].sum() > 0, [&]() -> Tensor { return in_branch = kept + 1; },
+        [&]() -> Tensor { return kept - 1; })};
+  });
+  EXPECT_EQ(compiled({ones({2})})[0].to_vector<float>(), (std::vector<float>{3, 3}));
+  for (const Tensor& tensor : {kept, in_branch}) {
+    EXPECT_TRUE(tensor.is_symbolic());
+    EXPECT_EQ(tensor.dtype(), DType::kFloat);
+    EXPECT_EQ(tensor.shape().size(), 1u);
+    EXPECT_FALSE(tensor.text().empty());
+    EXPECT_EQ(tensor.detach().shape().size(), 1u);
+    expect_error(
+        ErrorCode::kInvalidArgument, [&] { return tensor + 1; }, "");
+    const Compiled other = compile([&](const Tensors& in) { return Tensors{in[0] + tensor}; });
+    expect_error(
+        ErrorCode::kInvalidArgument, [&] { return other({ones({2})}); },
+        "symbolic tensor of another trace");
+  }
+}
+
+TEST(Compile, AssignsWhereTheSizesOfTheCallFit) {
+  const Tensor state = zeros({2});
+  const Compiled compiled = compile([&](const Tensors& in) {
+    state.assign(in[0]);
+    return Tensors{state * 2};
+  });
+  EXPECT_EQ(compiled({ones({2})})[0].to_vector<float>(), (std::vector<float>{2, 2}));
+  EXPECT_EQ(state.to_vector<float>(), (std::vector<float>{1, 1}));
+  expect_error(
+      ErrorCode::kInvalidArgument, [&] { return compiled({ones({3})}); }, "assign");
+  EXPECT_EQ(state.to_vector<float>(), (std::vector<float>{1, 1}));
 }
 
 TEST(CompileGuards, ModesThatTheFunctionSetsItself) {

@@ -1,6 +1,7 @@
 #include "eager/trace/frame.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "eager/dispatch/dispatch.h"
 #include "ir/emitter/emit_dim.h"
@@ -40,6 +41,7 @@ Tensor TraceContext::wrap(Value* value) {
   auto impl = std::make_shared<detail::TensorImpl>();
   impl->symbol = value;
   impl->frame = shared_from_this();
+  made_.push_back(impl);
   return Tensor(std::move(impl));
 }
 
@@ -295,7 +297,19 @@ std::vector<TraceContext::TracedState> TraceContext::finish() {
   }
   captured_.clear();
   held_.clear();
+  part_from_graph();
   return std::move(states_);
+}
+
+// Passes change the graph after the trace, and values go with it.
+void TraceContext::part_from_graph() {
+  for (const std::weak_ptr<detail::TensorImpl>& made : std::exchange(made_, {})) {
+    const detail::ImplPtr impl = made.lock();
+    if (!impl) continue;
+    const Value& of = *impl->symbol;
+    auto parted = std::make_unique<Value>(Value{.name = of.name, .type = of.type});
+    impl->symbol = parted_.emplace_back(std::move(parted)).get();
+  }
 }
 
 FrameScope::FrameScope(TraceContext& frame) : previous_(t_active) {

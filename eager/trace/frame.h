@@ -79,6 +79,7 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   void capture_all(const std::vector<Tensor>& tensors, const Loc& loc);
   // Gives back grad() of every tensor that was touched, and lets go of all tensors: symbolic ones
   // hold their frame, so this ends the trace. The graph and `states` as taken before stay valid.
+  // Symbolic tensors that the program still holds keep their type and no value of the graph.
   std::vector<TracedState> finish();
   // What lifted constants and states are called: by identity, filled by the module that is traced.
   std::unordered_map<const detail::TensorImpl*, std::string> names;
@@ -99,6 +100,7 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   TracedState& state_of(const Tensor& tensor);
   std::string name_of(const Tensor& tensor) const;
   Tensor read_dim(const sardonyx::Dim& dim, const Loc& loc);
+  void part_from_graph();
 
   Kind kind_;
   TraceContext* outer_ = nullptr;
@@ -108,7 +110,9 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   std::unordered_map<const detail::TensorImpl*, Tensor> grad_owners_;  // by gradient
   std::vector<TracedState> states_;
   std::vector<Tensor> captured_, held_;
-  std::unordered_map<std::string, Value*> dims_;  // by text
+  std::vector<std::weak_ptr<detail::TensorImpl>> made_;  // by wrap()
+  std::vector<std::unique_ptr<Value>> parted_;           // of those that outlived the trace
+  std::unordered_map<std::string, Value*> dims_;         // by text
 };
 
 // Makes a frame the active one of this thread until the scope ends.
