@@ -18,6 +18,7 @@ namespace sardonyx::onednn {
 struct RunOptions {
   int threads = 1;
   bool layouts = false;
+  bool layout_readers = true;
   uint32_t constants = 0;  // bit k: input k is known when the kernel is prepared
   std::vector<LayoutPtr>
       incoming;  // layouts that the inputs have before the kernel says what it wants
@@ -125,6 +126,7 @@ inline PreparedRun::PreparedRun(const OpDef& op, const Attrs& attrs,
                                    .outputs = out,
                                    .threads = options.threads,
                                    .layouts = options.layouts,
+                                   .layout_readers = options.layout_readers,
                                    .precision = options.precision});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool is_read = inputs[i] && !(prepared_.unread_inputs >> i & 1u);
