@@ -249,7 +249,7 @@ TEST(Pointwise, ResidualsAndActivations) {
 // the kernel for channels last.
 void check_planes(const Layer& layer) {
   const Case c = case_of(layer);
-  SCOPED_TRACE(text(layer.x, " by ", layer.w));
+  SCOPED_TRACE(to_text(layer.x) + " by " + to_text(layer.w));
   RunOptions options;
   options.layouts = true;
   options.constants = 0b110;
