@@ -18,12 +18,12 @@ namespace sardonyx::onednn {
 struct RunOptions {
   int threads = 1;
   bool layouts = false;
-  bool layout_readers = true;
   uint32_t constants = 0;  // bit k: input k is known when the kernel is prepared
   std::vector<LayoutPtr>
       incoming;  // layouts that the inputs have before the kernel says what it wants
   std::optional<size_t> overwrite;  // output 0 is to overlap this input
   Precision precision = Precision::kFloat32;
+  bool layout_readers = true;
 };
 
 // A kernel with its inputs in the wanted layouts and memory for all that it writes; runs any number
