@@ -46,7 +46,8 @@ struct KernelRequest {
   std::span<const KernelTensor> inputs;
   std::span<const KernelTensor> outputs;  // dtype and shape as inferred
   int threads = 1;
-  bool layouts = false;  // may the kernel ask for and give other layouts than row-major?
+  bool layouts = false;        // may the kernel ask for and give other layouts than row-major?
+  bool layout_readers = true;  // may readers of the outputs want other layouts than row-major?
   Precision precision = Precision::kFloat32;
   PrepackedWeights* packs = nullptr;  // null: keep packed weights in the kernel
   // Where implementations are noted in the order in which they are asked; null: nobody wants to

@@ -824,6 +824,34 @@ TEST(Leniency, AScalarScaleOfGroupsDeviatesTwice) {
   EXPECT_THAT(got, testing::Pointwise(testing::DoubleNear(1e-5), {-2, 2, 2, -2}));
 }
 
+TEST(Leniency, AScaleOfAnyLengthMayBeOne) {
+  LoadOptions strict;
+  strict.strict = true;
+  const Tensor x = Tensor::of<float>({-100, 100, 50, -50}, {1, 4, 1});
+  for (const int64_t opset : {int64_t{18}, kNewestOpset}) {
+    for (const bool has_rank : {false, true}) {
+      ModelBuilder model(opset);
+      if (has_rank)
+        model.graph().input("x", DType::kFloat, {{1, 4, 1}});
+      else
+        model.graph().input("x", DType::kFloat, std::nullopt);
+      model.graph().input("scale", DType::kFloat, {{"k"}});
+      model.graph().node("GroupNormalization", {"x", "scale", "bias"}, {"y"},
+                         {{"num_groups", int64_t{2}}});
+      model.graph().output("y");
+      model.graph().initializer("bias", Tensor::zeros(DType::kFloat, {opset == 18 ? 2 : 4}));
+      EXPECT_THAT(warnings_of(model), ElementsAre("one-element-scale"));
+      EXPECT_EQ(load_error(model, strict), "");
+      const Tensor all = opset == 18 ? floats({2, 3}) : floats({2, 2, 3, 3});
+      EXPECT_THAT(run(model, {x, floats({2})})[0].tensor().to_doubles(),
+                  testing::Pointwise(testing::DoubleNear(1e-5), {-2, 2, 2, -2}));
+      EXPECT_THAT(run(model, {x, all})[0].tensor().to_doubles(),
+                  testing::Pointwise(testing::DoubleNear(1e-5), {-2, 2, 3, -3}));
+      EXPECT_THROW(run(model, {x, floats({1, 2, 3})}), Error);
+    }
+  }
+}
+
 TEST(Leniency, StrictLoadingRefuses) {
   LoadOptions strict;
   strict.strict = true;

@@ -234,14 +234,23 @@ bool is_data_name(const std::string& name, const std::string& model_name) {
 
 // Data of earlier models of this name, which nothing refers to any more.
 void remove_old_data(const std::filesystem::path& path, const std::string& current) {
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name != current && is_data_name(name, path.filename().string())) {
-      std::filesystem::remove(entry.path(), error);
-    }
+  for (const std::filesystem::path& file : named_data_files(path)) {
+    if (file.filename() != current) std::filesystem::remove(file, error);
   }
+}
+
+// A device has no folder of its own for data.
+void check_place_of_data(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const bool is_link = fs::is_symlink(fs::symlink_status(path, error));
+  if (!fs::exists(status) || fs::is_regular_file(status) || (fs::is_fifo(status) && !is_link))
+    return;
+  fail(ErrorCode::kInvalidArgument, path.string(),
+       ": external data is put beside the model file, and this is none; expected the path of a "
+       "file");
 }
 
 void check_external(const ExternalDataOptions& external) {
@@ -259,6 +268,7 @@ void save_external(const Exportable& written, const std::filesystem::path& path,
                    const SaveOptions& options) {
   const ExternalDataOptions& external = *options.external_data;
   check_external(external);
+  check_place_of_data(path);
   const std::string name = data_name(written, path, options);
   if (name == path.filename()) {
     fail(ErrorCode::kInvalidArgument, "external_data.file is the name of the model itself");
@@ -304,6 +314,18 @@ std::string bytes_of_model(const Model& model, const SaveOptions& options) {
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> named_data_files(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (is_data_name(entry.path().filename().string(), path.filename().string()))
+      files.push_back(path.parent_path() / entry.path().filename());
+  }
+  std::ranges::sort(files);
+  return files;
+}
 
 int64_t saved_opset(const Model& model, const SaveOptions& options) {
   return exportable(model, options).opset;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -38,6 +39,9 @@ struct SaveOptions {
 // form in the opset, and for each the first opset that has one.
 void save_model(const Model& model, const std::filesystem::path& path,
                 const SaveOptions& options = {});
+// Files beside `path` that are called like external data of a model of that name: of the one that
+// is there, or of earlier ones.
+std::vector<std::filesystem::path> named_data_files(const std::filesystem::path& path);
 // The opset that the file gets.
 int64_t saved_opset(const Model& model, const SaveOptions& options = {});
 // The file's bytes; options.external_data must not be set.

@@ -364,7 +364,8 @@ Tensor QLinearAdd(const Tensor& A, const Tensor& A_scale, const Tensor& A_zero_p
     const Tensor& B, const Tensor& B_scale, const Tensor& B_zero_point, const Tensor& C_scale,
     const Tensor& C_zero_point = {}, Loc loc = Loc::current());
 
-// The product of quantised tensors, quantised again, broadcast to one shape.
+// The product of quantised tensors, quantised again, broadcast to one shape: the product of the
+// integers times one factor.
 // (A: T, A_scale: float, A_zero_point?: T, B: T, B_scale: float, B_zero_point?: T, C_scale: float,
 //   C_zero_point?: T) -> (C: T); T: uint8, int8
 Tensor QLinearMul(const Tensor& A, const Tensor& A_scale, const Tensor& A_zero_point,

@@ -86,7 +86,7 @@ constexpr Pass kQuantization[] = {
      "MatMul between them becomes QLinearMatMul or MatMulIntegerToFloat"},
     {"quantize-gemm", passes::quantize_gemm, "Gemm between them becomes QGemm"},
     {"quantize-binary", passes::quantize_binary,
-     "Add and Mul between them become QLinearAdd and QLinearMul"},
+     "Add and Mul between them become QLinearAdd and QdqMul"},
     {"quantize-pool", passes::quantize_pool, "average pools between them become QLinear pools"},
     {"quantize-concat", passes::quantize_concat, "Concat between them becomes QLinearConcat"},
     {"quantize-unary", passes::quantize_unary,

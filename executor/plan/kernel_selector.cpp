@@ -82,11 +82,17 @@ bool KernelSelector::takes_layouts() const {
   return feeds_layout(node);
 }
 
+// Only kernels of convolutions ask.
+bool KernelSelector::has_layout_readers() const {
+  const Node& node = context_.node();
+  return node.op->layout != LayoutRole::kConv || feeds_layout(node);
+}
+
 std::shared_ptr<const PreparedStep> KernelSelector::select(const Inference& inference) {
   KernelCache& kernels = context_.caches.kernels;
   CacheKey key;
   const bool is_shared = make_key(key);
-  key.add(uint64_t{takes_layouts()});
+  key.add(uint64_t{takes_layouts()} << 1 | uint64_t{has_layout_readers()});
   if (is_shared) {
     if (auto found = kernels.find(key)) return found;
   }
@@ -123,6 +129,7 @@ PreparedStep KernelSelector::prepare(const Inference& inference) {
                         tensors.subspan(input_count, output_count)};
   request.threads = context_.session.threads;
   request.layouts = takes_layouts();
+  request.layout_readers = has_layout_readers();
   request.precision = context_.session.precision;
   request.packs = &context_.session.packs;
   std::vector<KernelAttempt> attempts;

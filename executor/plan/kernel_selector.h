@@ -32,6 +32,7 @@ class KernelSelector {
   bool make_key(CacheKey& key) const;
   bool sees_constant(size_t slot) const;
   bool takes_layouts() const;
+  bool has_layout_readers() const;
   PreparedStep prepare(const Inference& inference);
 
   PlanContext& context_;

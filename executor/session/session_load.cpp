@@ -47,6 +47,10 @@ void configure(SessionState& state, const SessionOptions& options) {
 Session::Impl::Impl(SessionOptions given)
     : options(std::move(given)), budget(std::make_shared<MemoryBudget>(options.memory_limit)) {
   configure(session_state, options);
+  if (options.intra_op_threads == 0 && !options.thread_pool) {
+    if (const std::string problem = thread_setting_problem(); !problem.empty())
+      warnings.tell("thread-setting", problem);
+  }
   options.load.on_warning = [this, given = options.load.on_warning](const LoadWarning& warning) {
     warnings.tell(warning.name, warning.message);
     if (given) given(warning);

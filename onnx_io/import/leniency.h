@@ -39,6 +39,7 @@ class Leniency {
   // Refers to `options`, which must outlive it.
   explicit Leniency(const LoadOptions& options) : options_(options) {}
 
+  bool is_strict() const { return options_.strict; }
   // Tells of a deviation; throws kInvalidModel with the same words where the options are strict.
   template <typename... Parts>
   void tolerate(std::string_view name, const Parts&... parts) const {

@@ -138,24 +138,34 @@ void Importer::mend_slope(RawCall& call, const NodeProto& node) const {
   call.inputs[0] = call.emitter.call("Expand", {call.inputs[0], sizes});
 }
 
-// One scale or bias for all: what ONNX defines the operator by broadcasts it.
+// One scale or bias for all: what ONNX defines the operator by broadcasts it. Where the length is
+// known in a run alone, it may be one there.
 void Importer::mend_group_scales(RawCall& call, const NodeProto& node) const {
   if (!call.domain.empty() || call.op != "GroupNormalization" || !call.has_input(0)) return;
   const Type x = call.emitter.type(call.inputs[0]);
-  if (!x.has_rank() || x.rank() < 2) return;
+  if (x.has_rank() && x.rank() < 2) return;
   const bool is_by_group = call.version < 21;
   const auto found = call.attrs.find("num_groups");
   const auto* const groups =
       found == call.attrs.end() ? nullptr : std::get_if<int64_t>(&found->second);
   if (is_by_group && (!groups || *groups < 1)) return;
-  const Dim expected = is_by_group ? Dim(*groups) : (*x.shape)[1];
+  std::optional<Dim> expected;  // none where the rank of X is unknown
+  if (is_by_group) expected = Dim(*groups);
+  if (!is_by_group && x.has_rank()) expected = (*x.shape)[1];
+  const std::string wanted =
+      text(expected ? text(*expected, " ") : std::string("as many as X has "),
+           is_by_group ? "groups" : "channels");
   for (size_t i = 1; i < std::min<size_t>(call.inputs.size(), 3); ++i) {
     if (!call.has_input(i) || expected == Dim(1)) continue;
     const Type type = call.emitter.type(call.inputs[i]);
-    if (!type.has_rank() || type.rank() != 1 || type.shape->front() != Dim(1)) continue;
+    if (type.has_rank() && (type.rank() != 1 || type.shape->front() == expected)) continue;
+    const bool is_known = type.has_rank() && type.shape->front().is_known();
+    if (is_known && type.shape->front() != Dim(1)) continue;
+    if (!is_known && leniency_.is_strict()) continue;
     leniency_.tolerate(kOneElementScale, label_of(node), ": input ", i == 1 ? "scale" : "bias",
-                       " (", type, "): expected ", expected, is_by_group ? " groups" : " channels",
-                       "; the element counts for each");
+                       " (", type, "): expected ", wanted, "; ",
+                       is_known ? "the element counts for each"
+                                : "where a run gives one element, it counts for each");
     const Val count = is_by_group ? call.emitter.int64s({*groups})
                                   : call.emitter.call("Shape", {call.inputs[0]},
                                                       {{"start", int64_t{1}}, {"end", int64_t{2}}});

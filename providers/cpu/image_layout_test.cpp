@@ -245,6 +245,51 @@ TEST(Pointwise, ResidualsAndActivations) {
   }
 }
 
+// Row-major, for readers that want nothing else, on one thread and on two; the bits are those of
+// the kernel for channels last.
+void check_planes(const Layer& layer) {
+  const Case c = case_of(layer);
+  SCOPED_TRACE(to_text(layer.x) + " by " + to_text(layer.w));
+  RunOptions options;
+  options.layouts = true;
+  options.constants = 0b110;
+  if (layer.has_residual) options.overwrite = 3;
+  PreparedRun channels_last = prepared(c, options);
+  channels_last.run();
+  const Tensor expected = channels_last.outputs()[0];
+  expect_within(expected, c.expected, layer.tolerance, layer.tolerance);
+  options.layout_readers = false;
+  for (const int threads : {1, 2}) {
+    options.threads = threads;
+    PreparedRun planes = prepared(c, options);
+    EXPECT_EQ(planes.prepared().implementation, "pointwise planes");
+    planes.run();
+    EXPECT_TRUE(std::ranges::equal(planes.outputs()[0].values<float>(), expected.values<float>()));
+  }
+}
+
+TEST(Pointwise, Planes) {
+  for (const int64_t inputs : {1, 17, 300}) {
+    for (const int64_t outputs : {1, 9, 14, 130}) {
+      for (const int64_t width : {16, 19, 67})
+        check_planes(pointwise(inputs, outputs, 7, width, window(1, {1, 1}, {0, 0, 0, 0})));
+    }
+  }
+  check_planes(pointwise(5, 11, 9, 9, window(3, {1, 1}, {0, 0, 0, 0})));
+  Layer deep = pointwise(2000, 40, 8, 9, window(1, {1, 1}, {0, 0, 0, 0}));
+  deep.tolerance = 2e-4f;
+  check_planes(deep);
+  check_planes({{2, 20, 100}, {6, 10, 1}, window(2, {1}, {0, 0}, {1})});
+  for (const auto& [name, params] : kActivations) {
+    Layer layer = pointwise(24, 44, 33, 31, window(1, {1, 1}, {0, 0, 0, 0}, {1, 1}, name, params));
+    check_planes(layer);
+    layer.has_residual = true;
+    check_planes(layer);
+    layer.has_bias = false;
+    check_planes(layer);
+  }
+}
+
 // Groups of `inputs` and `outputs` channels each.
 Layer direct(int64_t inputs, int64_t outputs, Shape size, Ints kernel, AttrMap attrs) {
   const int64_t group = std::get<int64_t>(attrs.at("group"));

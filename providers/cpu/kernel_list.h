@@ -14,6 +14,7 @@ Prepared prepare_portable(const KernelRequest& request);
 // are among others of their op (providers/onednn/provider.cpp).
 std::span<const KernelEntry> dwconv_kernels();
 std::span<const KernelEntry> conv_1x1_kernels();
+std::span<const KernelEntry> conv_1x1_nchw_kernels();
 std::span<const KernelEntry> fully_connected_kernels();
 std::span<const KernelEntry> conv_transpose_kernels();
 std::span<const KernelEntry> reduce_in_layout_kernels();

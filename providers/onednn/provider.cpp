@@ -111,6 +111,7 @@ const Provider& onednn_provider() {
   static const auto& entries = *new std::vector<KernelEntry>([] {
     std::vector<KernelEntry> all;
     for (const auto& family : {cpu::dwconv_kernels(),
+                               cpu::conv_1x1_nchw_kernels(),
                                cpu::conv_1x1_kernels(),
                                cpu::fully_connected_kernels(),
                                onednn::copy_in_layout_kernels(),

@@ -23,6 +23,7 @@ struct RunOptions {
       incoming;  // layouts that the inputs have before the kernel says what it wants
   std::optional<size_t> overwrite;  // output 0 is to overlap this input
   Precision precision = Precision::kFloat32;
+  bool layout_readers = true;
 };
 
 // A kernel with its inputs in the wanted layouts and memory for all that it writes; runs any number
@@ -125,6 +126,7 @@ inline PreparedRun::PreparedRun(const OpDef& op, const Attrs& attrs,
                                    .outputs = out,
                                    .threads = options.threads,
                                    .layouts = options.layouts,
+                                   .layout_readers = options.layout_readers,
                                    .precision = options.precision});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool is_read = inputs[i] && !(prepared_.unread_inputs >> i & 1u);

@@ -47,7 +47,12 @@ Tensor image(const fs::path& path, const ValueInfo& input, const Shape& shape) {
          to_text(shape), " has neither 1 nor 3 channels");
   }
   const std::string format = channels == 1 ? "Grayscale" : "RGB";
-  Tensor pixels = call("ImageDecoder", {file_bytes(path)}, {{"pixel_format", format}});
+  const Tensor bytes = file_bytes(path);
+  Tensor pixels = call("ImageDecoder", {bytes}, {{"pixel_format", format}});
+  if (pixels.count() == 0) {
+    fail(ErrorCode::kInvalidArgument, path.string(),
+         ": the image can't be read: ", ops::why_not_decoded(bytes.values<uint8_t>()));
+  }
   if (channels_first)
     pixels = call("Transpose", {pixels}, {{"perm", std::vector<int64_t>{2, 0, 1}}});
   const Shape wanted(shape.end() - 3, shape.end());

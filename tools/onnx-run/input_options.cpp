@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "onnx_io/npz.h"
 #include "tools/onnx-run/exit_codes.h"
@@ -123,12 +124,19 @@ std::vector<InputOptions> runs_of(const InputOptions& options) {
 RandomInputs random_inputs(const InputOptions& options) {
   RandomInputs random;
   random.seed = options.seed;
+  bool has_range = false;
   for (const std::string& range : options.ranges) {
     const size_t split = range.rfind(":[");
-    if (split == std::string::npos)
+    if (split == std::string::npos) {
+      if (std::exchange(has_range, true))
+        fail_usage("--val-range: one for all inputs is given twice");
       random.range = range_in(range);
-    else
-      random.ranges[range.substr(0, split)] = range_in(std::string_view(range).substr(split + 1));
+    } else if (!random.ranges
+                    .emplace(range.substr(0, split),
+                             range_in(std::string_view(range).substr(split + 1)))
+                    .second) {
+      fail_usage("--val-range: input '", range.substr(0, split), "' is given twice");
+    }
   }
   for (const std::string& argument : options.shapes) {
     const auto [name, shape] = named_shape(argument);
@@ -141,7 +149,8 @@ RandomInputs random_inputs(const InputOptions& options) {
       fail_usage("--dim: expected SYMBOL=SIZE, got '", dim, "'");
     const auto size = number_in<int64_t>(std::string_view(dim).substr(split + 1), "--dim");
     if (size < 0) fail_usage("--dim: ", size, " is no size");
-    random.dims[dim.substr(0, split)] = size;
+    if (!random.dims.emplace(dim.substr(0, split), size).second)
+      fail_usage("--dim: '", dim.substr(0, split), "' is given twice");
   }
   return random;
 }
@@ -164,9 +173,11 @@ NamedData gather_inputs(const InputOptions& options, const Runner& runner) {
       feeds.insert_or_assign(name, std::move(datum));
   }
   if (!options.npz.empty()) set_from_npz(options.npz, runner, feeds);
+  std::set<std::string> given;
   for (const std::string& argument : options.files) {
     const NamedFile named = parse_named_file(argument);
     const ValueInfo& input = input_named(runner, named.name);
+    if (!given.insert(named.name).second) fail_usage("-i: input '", named.name, "' is given twice");
     feeds.insert_or_assign(
         named.name,
         read_input_file(named.file, input, expected_shape(input, random, named.file.string())));

@@ -111,6 +111,13 @@ void announce_precision(std::ostream& out, const ModelOptions& options) {
     out << "precision: products and convolutions in bfloat16, their sums and all else in float32\n";
 }
 
+void require_another_file(const std::string& option, const std::filesystem::path& file,
+                          const std::filesystem::path& model) {
+  std::error_code error;
+  if (file.empty() || !std::filesystem::equivalent(file, model, error)) return;
+  fail_usage(option, ": '", file.string(), "' is the model itself, which would be overwritten");
+}
+
 std::unique_ptr<Runner> load_runner(const std::filesystem::path& model,
                                     const ModelOptions& options) {
   SessionOptions session = session_options(options);

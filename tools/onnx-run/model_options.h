@@ -35,6 +35,10 @@ SessionOptions session_options(const ModelOptions& options);
 // Says on `out` where heavy ops are computed in less than float32.
 void announce_precision(std::ostream& out, const ModelOptions& options);
 
+// Throws UsageError where `file`, which `option` says to write, is the model itself.
+void require_another_file(const std::string& option, const std::filesystem::path& file,
+                          const std::filesystem::path& model);
+
 // Loads a model as the options say; errors are LoadErrors. Obeys the current RunControl, whose
 // deadline holds for loading.
 std::unique_ptr<Runner> load_runner(const std::filesystem::path& model,

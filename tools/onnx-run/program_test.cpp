@@ -149,7 +149,8 @@ TEST_F(ProgramTest, ExitCodes) {
       {"run -v good.onnx", 0, "planned g for x float[1, 2]: 1 steps"},
       {"-vv good.onnx", 0, "Sqrt the_node: "},
       {"run -v -q good.onnx", 2, "exclude"},
-      {"extract good.onnx part.onnx --outputs z", 4, "output 'z'"},
+      {"extract good.onnx part.onnx --outputs z", 2, "--outputs: the model has no value 'z'"},
+      {"extract good.onnx part.onnx --outputs y --inputs z", 2, "--inputs: the model has no value"},
       {"conformance absent", 2, "no folder"},
       {"completion bash", 0, "run) words=\""},
       {"completion zsh", 0, "#compdef onnx-run"},
@@ -184,8 +185,22 @@ TEST_F(ProgramTest, WhatIsWrongIsNamed) {
       {"run good.onnx -i x", 2, "-i: expected NAME=@FILE, got 'x'"},
       {"run good.onnx -i x=@short.bin", 4, "4 bytes, but input 'x' of shape [1, 2]"},
       {"run good.onnx --json=absent/x.json", 4, "absent/x.json: can't be created: No such file"},
-      {"run good.onnx --against absent.so", 4, "can't load 'absent.so'"},
-      {"run good.onnx --against libz.so.1", 4, "'libz.so.1' is no ONNX Runtime library"},
+      {"run good.onnx --against absent.so", 2, "--against: can't load 'absent.so'"},
+      {"run good.onnx --against libz.so.1", 2, "'libz.so.1' is no ONNX Runtime library"},
+      {"compare good.onnx --against absent.so", 2, "--against: can't load 'absent.so'"},
+      {"bench good.onnx --against absent.so", 2, "--against: can't load 'absent.so'"},
+      {"bench-sizes good.onnx --against absent.so", 2, "--against: can't load 'absent.so'"},
+      {"bench-ops --match Sqrt --against absent.so", 2, "--against: can't load 'absent.so'"},
+      {"run good.onnx --outputs y,q", 2, "--outputs: the model has no value 'q'; did you mean"},
+      {"run good.onnx --save-outputs good.onnx", 2, "--save-outputs: 'good.onnx' is the model"},
+      {"run good.onnx --save-steps ./good.onnx", 2, "--save-steps: './good.onnx' is the model"},
+      {"run good.onnx --json=good.onnx", 2, "--json: 'good.onnx' is the model itself"},
+      {"run good.onnx --profile=good.onnx", 2, "--profile: 'good.onnx' is the model itself"},
+      {"run good.onnx --dim n=2 --dim n=3", 2, "--dim: 'n' is given twice"},
+      {"run good.onnx -i x=@a.npy -i x=@b.npy", 4, "a.npy"},
+      {"run good.onnx --val-range [0,1] --val-range [0,2]", 2, "is given twice"},
+      {"run good.onnx --val-range x:[0,1] --val-range x:[0,2]", 2, "input 'x' is given twice"},
+      {"convert good.onnx /dev/null --external-data", 4, "external data is put beside"},
       {"run good.onnx --outputs y --against a.so", 2, "--outputs can't be combined with --against"},
       {"bench-sizes good.onnx", 2, "one set of sizes alone is given"},
       {"bench-sizes good.onnx --sweep n", 2, "--sweep: expected SYMBOL=SIZE,SIZE, got 'n'"},
@@ -226,6 +241,44 @@ TEST_F(ProgramTest, ReadsImagesByTheirEndings) {
     const Datum read = read_input_file(folder_ / name, input, {1, 3, 1, 2});
     EXPECT_TRUE(read.tensor() == Tensor::of<uint8_t>({'a', 'd', 'b', 'e', 'c', 'f'}, {1, 3, 1, 2}));
   }
+}
+
+TEST_F(ProgramTest, AnInputIsGivenOnce) {
+  write_npy(folder_ / "x.npy", Tensor::of<float>({9, 16}, {1, 2}));
+  const Ran ran = run("good.onnx -i x=@x.npy -i x=@x.npy");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.out, HasSubstr("-i: input 'x' is given twice"));
+}
+
+TEST_F(ProgramTest, AnUnknownNumberOfThreadsIsToldOf) {
+  const std::string rest = "; SARDONYX_NUM_THREADS=many '" SARDONYX_BIN_DIR "/onnx-run' good.onnx";
+  EXPECT_THAT(run("--version" + rest).out,
+              HasSubstr("SARDONYX_NUM_THREADS: expected a number of threads, got 'many'"));
+  EXPECT_THAT(run("--version" + rest + " --threads 1").out, Not(HasSubstr("NUM_THREADS")));
+}
+
+TEST_F(ProgramTest, ADamagedImageIsCalledSo) {
+  write("cut.ppm", "P6 2 1 255\nabc");
+  write("image.onnx", model_bytes("Sqrt"));
+  const Ran ran = run("good.onnx -i x=@cut.ppm --shape x:1x3x1x2");
+  EXPECT_EQ(ran.code, 4);
+  EXPECT_THAT(ran.out, HasSubstr("cut.ppm"));
+  const ValueInfo input{"x", Type::tensor(DType::kUInt8, Dims{1, 3, 1, 2})};
+  try {
+    read_input_file(folder_ / "cut.ppm", input, {1, 3, 1, 2});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the image can't be read: PNM file: it ends too early"));
+  }
+}
+
+TEST_F(ProgramTest, FilesOfDataAreNamed) {
+  const Ran out = run("convert good.onnx big.onnx --external-data");
+  EXPECT_THAT(out.out, HasSubstr("data: big.onnx."));
+  const Ran back = run("convert big.onnx big.onnx");
+  EXPECT_EQ(back.code, 0) << back.out;
+  EXPECT_THAT(back.out, HasSubstr("data of an earlier big.onnx, which refers to it no more"));
+  EXPECT_THAT(run("-q convert big.onnx big.onnx").out, Not(HasSubstr("earlier")));
 }
 
 TEST_F(ProgramTest, OutputsGoIntoWhatIsNoFile) {

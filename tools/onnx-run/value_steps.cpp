@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "onnx_io/npz.h"
+#include "tools/onnx-run/arguments.h"
 #include "tools/onnx-run/datum_text.h"
 #include "tools/onnx-run/exit_codes.h"
 
@@ -28,6 +29,20 @@ std::vector<std::string> computed_values(const Graph& graph, const std::string& 
     }
   }
   return names;
+}
+
+void require_values(const std::string& option, const Graph& graph,
+                    const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (graph.find_value(name)) continue;
+    std::vector<std::string> known;
+    for (const auto& [value, owned] : graph.values())
+      known.push_back(value->name);
+    std::ranges::sort(known);
+    const std::string nearest = nearest_name(name, known);
+    fail_usage(option, ": the model has no value '", name, "'",
+               nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+  }
 }
 
 void visit_values(const Runner& runner, const NamedData& feeds, const RunOptions& options,

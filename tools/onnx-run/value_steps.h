@@ -14,6 +14,11 @@ namespace sardonyx::tool {
 // this regular expression. Throws UsageError where it is none.
 std::vector<std::string> computed_values(const Graph& graph, const std::string& match = "");
 
+// Throws UsageError, beginning with `option`, where the main graph has no value of one of the
+// names.
+void require_values(const std::string& option, const Graph& graph,
+                    const std::vector<std::string>& names);
+
 // Fetches the values in small groups, so that few are in memory at once (each group is a run of
 // its own), and calls `visit` in order until it says false.
 void visit_values(const Runner& runner, const NamedData& feeds, const RunOptions& options,

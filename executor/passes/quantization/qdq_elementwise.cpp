@@ -1,8 +1,9 @@
 // Ops between DequantizeLinear and QuantizeLinear that work element by element, pool or join:
 //   any set of elementwise ops that depends on one dequantised tensor and on scalars becomes a
 //   table of 256 bytes, made by running the set on all 256 values, so it is exact;
-//   Add and Mul of two become QLinearAdd and QLinearMul, GlobalAveragePool and AveragePool their
-//   QLinear forms, Concat QLinearConcat. Relu and Clip before the QuantizeLinear become a clamp.
+//   Add and Mul of two become QLinearAdd and QdqMul (QLinearMul rounds otherwise),
+//   GlobalAveragePool and AveragePool their QLinear forms, Concat QLinearConcat. Relu and Clip
+//   before the QuantizeLinear become a clamp.
 // They do not fire
 //  1. for scales or zero points that the run brings, one for each channel, or in blocks,
 //  2. where the types of the operands and the result differ, but for tables and Concat,
@@ -142,7 +143,7 @@ bool quantize_binary(Graph& graph, Node& node) {
   e.set_origin(*tail->core);
   const bool adds = is_op(*tail->core, "Add");
   const Val made = e.call(
-      adds ? "com.microsoft::QLinearAdd" : "com.microsoft::QLinearMul",
+      adds ? "com.microsoft::QLinearAdd" : "sardonyx::QdqMul",
       {GraphEmitter::wrap(a->integers), scale_of(e, a->quantization), zero_of(e, a->quantization),
        GraphEmitter::wrap(b->integers), scale_of(e, b->quantization), zero_of(e, b->quantization),
        scale_of(e, tail->quantization), zero_of(e, tail->quantization)});

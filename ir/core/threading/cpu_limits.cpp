@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/core/error.h"
 #include "ir/core/threading/thread_pool.h"
 
 namespace sardonyx {
@@ -176,6 +177,20 @@ int available_thread_count() {
   const double cpus = std::min<double>(affinity_count(), cgroup_cpu_quota());
   const double count = std::min({cpus, 1 + cgroup_free_tasks() / 2, double{kMaxThreads}});
   return std::max(1, static_cast<int>(count));
+}
+
+std::string thread_setting_problem() {
+  const char* setting = std::getenv("SARDONYX_NUM_THREADS");
+  if (!setting || !*setting) return "";
+  const char* end = setting + std::strlen(setting);
+  int value = -1;
+  const auto [stop, problem] = std::from_chars(setting, end, value);
+  const bool is_number = stop == end && problem != std::errc::invalid_argument;
+  if (is_number && (value >= 0 || problem == std::errc::result_out_of_range) && *setting != '-')
+    return "";
+  return text("SARDONYX_NUM_THREADS: expected a number of threads, got '", setting, "'",
+              from_environment("SARDONYX_NUM_THREADS") > 0 ? "; what it begins with is taken"
+                                                           : "; it is passed over");
 }
 
 int thread_count(int wanted) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace sardonyx {
 
@@ -22,6 +23,9 @@ double cgroup_free_tasks(const SystemFiles& files = {});
 // quota leave; less where the pids limit is near, of which at least half is left to others. 1.5
 // CPUs are one thread: two would stop each other. From 1 to kMaxThreads.
 int available_thread_count();
+// What is wrong with SARDONYX_NUM_THREADS, in words, where it is set and is no number of threads;
+// else "". It is passed over then.
+std::string thread_setting_problem();
 // `wanted` if positive, at most kMaxThreads; else that.
 int thread_count(int wanted);
 // available_thread_count() as it was when first asked for.

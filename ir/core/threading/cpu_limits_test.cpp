@@ -110,7 +110,16 @@ TEST(ThreadCount, is_what_the_environment_says_within_bounds) {
   EXPECT_EQ(available_thread_count(), kMaxThreads);
   setenv("SARDONYX_NUM_THREADS", "many", 1);
   EXPECT_GE(available_thread_count(), 1);
+  for (const char* wrong : {"many", "-2", "4 cores", "-99999999999"}) {
+    setenv("SARDONYX_NUM_THREADS", wrong, 1);
+    EXPECT_NE(thread_setting_problem().find(text("'", wrong, "'")), std::string::npos);
+  }
+  for (const char* right : {"", "0", "7", "99999999999999"}) {
+    setenv("SARDONYX_NUM_THREADS", right, 1);
+    EXPECT_EQ(thread_setting_problem(), "");
+  }
   unsetenv("SARDONYX_NUM_THREADS");
+  EXPECT_EQ(thread_setting_problem(), "");
   EXPECT_EQ(thread_count(3), 3);
 }
 

@@ -130,6 +130,11 @@ TEST(QLinearOps, Values) {
                                 scale(0.5f), byte(3),     scale(0.25f), byte(1)};
   expect_near(run_op("com.microsoft::QLinearAdd", pair)[0], {5, 13}, 0);
   expect_near(run_op("com.microsoft::QLinearMul", pair)[0], {1, 9}, 0);
+  // 25 * 61 * 0.02f is just below 30.5; the steps' roundings lead to just above.
+  const std::vector<Datum> near_tie{byte(153),    scale(0.02f), byte(128),    byte(189),
+                                    scale(0.02f), byte(128),    scale(0.02f), byte(128)};
+  expect_near(run_op("com.microsoft::QLinearMul", near_tie)[0], {158}, 0);
+  expect_near(run_op("sardonyx::QdqMul", near_tie)[0], {159}, 0);
   expect_near(
       run_op("com.microsoft::QLinearSigmoid", {a, scale(0.1f), byte(10), scale(0.01f), byte(0)})[0],
       {50, 73}, 0);

@@ -3,6 +3,7 @@
 
 #include "ir/eval_call.h"
 #include "ir/ops/image_decoder/codecs.h"
+#include "ir/ops/image_decoder/image_files.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/op_families.h"
 
@@ -116,19 +117,24 @@ Tensor gray_of(const Tensor& image) {
   return gray;
 }
 
+// Throws kInvalidArgument where the file is of no known format, or is damaged.
+Tensor decoded(FileBytes file) {
+  const auto codec = std::find_if(std::begin(kCodecs), std::end(kCodecs),
+                                  [&](const Codec& c) { return begins_with(file, c.magic); });
+  if (codec == std::end(kCodecs))
+    fail(ErrorCode::kInvalidArgument, "it begins like no image of a known format");
+  return codec->decode(file);
+}
+
 // What cannot be decoded gives an empty image: so the specification.
 std::vector<Datum> run_image_decoder(const EvalCall& call) {
   const PixelFormat format = pixel_format(call.attrs<ImageDecoderAttrs>());
   const FileBytes file = call.inputs[0].tensor().values<uint8_t>();
   Tensor image = Tensor::allocate(DType::kUInt8, {0, 0, 3});
-  const auto codec = std::find_if(std::begin(kCodecs), std::end(kCodecs),
-                                  [&](const Codec& c) { return begins_with(file, c.magic); });
-  if (codec != std::end(kCodecs)) {
-    try {
-      image = codec->decode(file);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kInvalidArgument) throw;
-    }
+  try {
+    image = decoded(file);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
   }
   if (format == PixelFormat::kGrayscale) return {gray_of(image)};
   if (format == PixelFormat::kBgr) swap_ends(image);
@@ -171,6 +177,15 @@ Tensor new_image(int64_t width, int64_t height) {
 
 void fail_image(std::string_view format, std::string_view why) {
   fail(ErrorCode::kInvalidArgument, format, " file: ", why);
+}
+
+std::string why_not_decoded(FileBytes file) {
+  try {
+    decoded(file);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 std::span<const OpDef> image_decoder_ops() {

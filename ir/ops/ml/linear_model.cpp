@@ -246,9 +246,10 @@ void binarizer(const KernelCall& call) {
   detail::dispatch_among<float, double, int64_t, int32_t>(call.inputs[0].dtype, [&]<typename T>() {
     const T* x = call.inputs[0].data<T>();
     T* y = call.outputs[0].data<T>();
-    for (int64_t i = 0; i < call.outputs[0].count(); ++i) {
-      y[i] = static_cast<double>(x[i]) > threshold ? T(1) : T(0);
-    }
+    // Without a branch, which random elements would mislead.
+    using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
+    for (int64_t i = 0, count = call.outputs[0].count(); i < count; ++i)
+      y[i] = static_cast<T>(static_cast<Compared>(x[i]) > Compared{threshold});
   });
 }
 

@@ -34,8 +34,28 @@ Val binary(Emitter& e, const BodyCall& c, std::string_view op) {
 Vals qlinear_add(Emitter& e, const BodyCall& c) {
   return {binary(e, c, "Add")};
 }
-Vals qlinear_mul(Emitter& e, const BodyCall& c) {
+Vals qdq_mul(Emitter& e, const BodyCall& c) {
   return {binary(e, c, "Mul")};
+}
+
+// (A - A_zero_point) * (B - B_zero_point) * (A_scale * B_scale / C_scale) + C_zero_point, rounded
+// once: the integers' product is exact. Ties go to the even sum.
+Vals qlinear_mul(Emitter& e, const BodyCall& c) {
+  const DType dtype = e.type(c.inputs[0]).dtype;
+  const auto distance = [&](size_t first) {
+    const Val x = cast_to(e, c.inputs[first], DType::kInt32);
+    return c.has(first + 2) ? e.call("Sub", {x, cast_to(e, c.inputs[first + 2], DType::kInt32)})
+                            : x;
+  };
+  const Val product = cast_to(e, e.call("Mul", {distance(0), distance(3)}), DType::kFloat);
+  const Val ratio = e.call("Div", {e.call("Mul", {c.inputs[1], c.inputs[4]}), c.inputs[6]});
+  Val y = e.call("Mul", {product, ratio});
+  if (c.has(7)) y = e.call("Add", {y, cast_to(e, c.inputs[7], DType::kFloat)});
+  const bool is_signed = dtype == DType::kInt8;
+  const Val bounded =
+      e.call("Clip", {e.call("Round", {y}), e.scalar(DType::kFloat, is_signed ? -128 : 0),
+                      e.scalar(DType::kFloat, is_signed ? 127 : 255)});
+  return {cast_to(e, bounded, dtype)};
 }
 
 // (X, X_scale, X_zero_point?, Y_scale, Y_zero_point?) -> Y
@@ -341,6 +361,11 @@ OpDef product_row(std::string_view name, std::string_view signature, TypeConstra
           .samples = samples};
 }
 
+OpDef of_our_own(OpDef row) {
+  row.domain = "sardonyx";
+  return row;
+}
+
 OpDef on_images(OpDef row) {
   row.layout = LayoutRole::kImage;
   return row;
@@ -359,7 +384,12 @@ const OpDef kContribQuantizedOps[] = {
     bytes_row("QLinearAdd", kBinary, qlinear_add, binary_samples)
         .documented("The sum of quantised tensors, quantised again, broadcast to one shape."),
     bytes_row("QLinearMul", kBinary, qlinear_mul, binary_samples)
-        .documented("The product of quantised tensors, quantised again, broadcast to one shape."),
+        .documented(
+            "The product of quantised tensors, quantised again, broadcast to one shape: the "
+            "product of the integers times one factor."),
+    of_our_own(bytes_row("QdqMul", kBinary, qdq_mul, binary_samples))
+        .documented("DequantizeLinear of two tensors, Mul and QuantizeLinear, rounded as these "
+                    "are."),
     bytes_row("QLinearSigmoid", kUnary, qlinear_sigmoid, qlinear_unary_samples)
         .documented("Sigmoid of quantised elements, quantised again."),
     bytes_row("QLinearLeakyRelu", kUnary, qlinear_leaky_relu, qlinear_unary_samples,

@@ -120,18 +120,18 @@ HWY_INLINE void finish_tile(D d, const GemmF32Args& p, const hn::Vec<D>* sums,
 // used. Prefetches the weights `ahead` elements further on, which are read next.
 template <size_t kVectors, size_t kCount, class D>
 HWY_INLINE void multiply_tile(D d, const GemmF32Args& p, const float* in, const float* weights,
-                              const float* bias, const float* residual, float* out, size_t count,
-                              int64_t ahead) {
+                              const float* bias, const float* row_bias, const float* residual,
+                              float* out, size_t count, int64_t ahead) {
   using V = hn::Vec<D>;
   constexpr size_t kAddresses = (kCount + kPerAddress - 1) / kPerAddress;
   const size_t lanes = hn::Lanes(d);
   V sums[kCount * kVectors];
 #pragma GCC unroll 4
   for (size_t v = 0; v < kVectors; ++v) {
-    const V start = hn::LoadU(d, bias + v * lanes);
+    const V start = row_bias ? hn::Zero(d) : hn::LoadU(d, bias + v * lanes);
 #pragma GCC unroll 16
     for (size_t i = 0; i < kCount; ++i)
-      sums[i * kVectors + v] = start;
+      sums[i * kVectors + v] = row_bias ? hn::Set(d, row_bias[i]) : start;
   }
   const float* from[kAddresses];
 #pragma GCC unroll 16
@@ -175,8 +175,9 @@ HWY_NOINLINE void multiply_panel(D d, const GemmF32Args& p, int64_t begin, int64
     const int64_t place = at * p.out_step + first;
     with_constant<kPixels>(static_cast<size_t>(next - at), [&](auto pixels) HWY_ATTR {
       multiply_tile<kVectors, decltype(pixels)::value>(
-          d, p, p.in + at * p.in_step, weights, p.bias + first,
-          p.residual ? p.residual + place : nullptr, p.out + place, count, tile == 0 ? ahead : 0);
+          d, p, p.in + at * p.in_step, weights, p.row_bias ? nullptr : p.bias + first,
+          p.row_bias ? p.row_bias + at : nullptr, p.residual ? p.residual + place : nullptr,
+          p.out + place, count, tile == 0 ? ahead : 0);
     });
   }
 }

@@ -17,12 +17,13 @@ constexpr int64_t kGemmF32Unit = 32;
 struct GemmF32Args {
   const float* in;
   const float* weights;   // packed by pack_gemm_f32
-  const float* bias;      // [outputs rounded up to whole units]
+  const float* bias;      // [outputs rounded up to whole units]; not read where row_bias is
   const float* residual;  // added, in the layout of `out`, may be `out`; or null
   float* out;
   int64_t in_step, out_step;
-  int64_t inputs, outputs;  // channels of the group
-  float low, high;          // results are clipped to these; infinities: not at all
+  int64_t inputs, outputs;          // channels of the group
+  float low, high;                  // results are clipped to these; infinities: not at all
+  const float* row_bias = nullptr;  // [pixels], for a bias of each row
 };
 
 // Floats of the packed weights of a group.
@@ -35,7 +36,7 @@ int64_t pixels_per_tile(int64_t inputs);
 
 // Outputs [first, last) of pixels [begin, end); `first` is a multiple of the unit, so is `last` or
 // it is the number of outputs. Every element is the bias, then the products added in the order of
-// the inputs, then the residual, whatever the share.
+// the inputs, then the residual, whatever the share. Only this one knows row_bias.
 void run_gemm_f32(const GemmF32Args& rows, int64_t begin, int64_t end, int64_t first, int64_t last);
 
 // With at most this many rows all weights are read once, from front to back.

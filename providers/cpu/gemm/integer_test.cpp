@@ -148,6 +148,7 @@ TEST(QuantizedRows, add_and_multiply_round_as_the_reference) {
       const std::vector<Tensor> inputs{a, s, zero, b, s, zero, y, zero};
       EXPECT_EQ(differences("com.microsoft::QLinearAdd", {}, inputs), 0) << scale;
       EXPECT_EQ(differences("com.microsoft::QLinearMul", {}, inputs), 0) << scale;
+      EXPECT_EQ(differences("sardonyx::QdqMul", {}, inputs), 0) << scale;
     }
   }
 }

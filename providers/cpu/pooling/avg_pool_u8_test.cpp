@@ -125,10 +125,32 @@ TYPED_TEST(ByteRows, joined_as_step_by_step_also_in_place) {
         EXPECT_EQ(out[count], behind);
         out.resize(count);
         EXPECT_EQ(out, sums) << c.a << " + " << c.b << " to " << c.out << ", " << count;
-        qmul_row(operands.scales, operands.a.data(), operands.a_steps, operands.b.data(),
-                 operands.b_steps, out.data(), count);
+        qdq_mul_row(operands.scales, operands.a.data(), operands.a_steps, operands.b.data(),
+                    operands.b_steps, out.data(), count);
         EXPECT_EQ(out, products) << c.a << " * " << c.b << " to " << c.out << ", " << count;
       }
+    }
+  }
+}
+
+TYPED_TEST(ByteRows, products_rounded_once_also_in_place) {
+  constexpr int32_t kLow = std::numeric_limits<TypeParam>::min();
+  constexpr int32_t kHigh = std::numeric_limits<TypeParam>::max();
+  for (const float out_scale : {0.031f, 0.5f, 1e-38f, 1e30f}) {
+    const QLinearScales scales{{0.0213f, 5}, {0.5f, kLow}, {out_scale, 77}};
+    const float factor = 0.0213f * 0.5f / out_scale;
+    for (const size_t count : kCounts) {
+      const auto a = random_bytes<TypeParam>(count, 1), b = random_bytes<TypeParam>(count, 2);
+      std::vector<TypeParam> expected(count);
+      for (size_t i = 0; i < count; ++i) {
+        const auto product = static_cast<float>((a[i] - 5) * (b[i] - kLow));
+        const float sum = std::nearbyint(product * factor + 77);
+        expected[i] = static_cast<TypeParam>(
+            std::clamp(sum, static_cast<float>(kLow), static_cast<float>(kHigh)));
+      }
+      auto out = a;
+      qmul_row(scales, out.data(), true, b.data(), true, out.data(), count);
+      EXPECT_EQ(out, expected) << out_scale << ", " << count;
     }
   }
 }

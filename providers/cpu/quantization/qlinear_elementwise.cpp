@@ -1,4 +1,4 @@
-// Elementwise ops on 8-bit integers: QLinearAdd and QLinearMul, tables of 256 bytes, and
+// Elementwise ops on 8-bit integers: QLinearAdd, QLinearMul and QdqMul, tables of 256 bytes, and
 // DynamicQuantizeLinear. Where all tensors have one layout without gaps, the order of the elements
 // does not matter and the result keeps it.
 #include <algorithm>
@@ -99,6 +99,8 @@ Prepared prepare_pair(const KernelRequest& request) {
 
 constexpr auto prepare_add = prepare_pair<QLinearBinaryKernel<uint8_t, qadd_row<uint8_t>>,
                                           QLinearBinaryKernel<int8_t, qadd_row<int8_t>>>;
+constexpr auto prepare_qdq = prepare_pair<QLinearBinaryKernel<uint8_t, qdq_mul_row<uint8_t>>,
+                                          QLinearBinaryKernel<int8_t, qdq_mul_row<int8_t>>>;
 constexpr auto prepare_multiply = prepare_pair<QLinearBinaryKernel<uint8_t, qmul_row<uint8_t>>,
                                                QLinearBinaryKernel<int8_t, qmul_row<int8_t>>>;
 
@@ -210,6 +212,7 @@ Prepared prepare_dynamic(const KernelRequest& request) {
 constexpr KernelEntry kQuantizedEntries[] = {
     {"com.microsoft::QLinearAdd", "qlinear_elementwise", prepare_add},
     {"com.microsoft::QLinearMul", "qlinear_elementwise", prepare_multiply},
+    {"sardonyx::QdqMul", "qlinear_elementwise", prepare_qdq},
     {"com.microsoft::QLinearSigmoid", "lut_u8", prepare_by_trial},
     {"com.microsoft::QLinearLeakyRelu", "lut_u8", prepare_by_trial},
     {"sardonyx::ByteTable", "lut_u8", prepare_table},

@@ -188,6 +188,52 @@ HWY_INLINE void multiply_row(const QLinearScales& scales, const OperandRow<T>& a
            kTimes);
 }
 
+// Products of integers: exact, as they are below 2^24.
+template <typename T>
+class IntegerProduct {
+ public:
+  HWY_INLINE explicit IntegerProduct(const QLinearScales& scales)
+      : zero_a_(hn::Set(DInt(), scales.a.zero)),
+        zero_b_(hn::Set(DInt(), scales.b.zero)),
+        factor_(hn::Set(D(), scales.a.scale * scales.b.scale / scales.out.scale)),
+        zero_(hn::Set(D(), static_cast<float>(scales.out.zero))) {}
+
+  HWY_INLINE Bytes<T> operator()(const T* a, const T* b) const {
+    const D d;
+    const V x = hn::ConvertTo(d, hn::Sub(integers(a), zero_a_));
+    const V y = hn::ConvertTo(d, hn::Sub(integers(b), zero_b_));
+    const V sum = hn::Add(hn::Mul(hn::Mul(x, y), factor_), zero_);
+    const V low = hn::Set(d, std::numeric_limits<T>::min());
+    const V high = hn::Set(d, std::numeric_limits<T>::max());
+    const auto nearest = integers_near(hn::Min(hn::Max(sum, low), high));
+    const hn::Rebind<uint8_t, D> narrow;
+    const auto bytes = hn::TruncateTo(narrow, hn::BitCast(hn::RebindToUnsigned<D>(), nearest));
+    return hn::BitCast(hn::Rebind<T, D>(), bytes);
+  }
+
+ private:
+  hn::Vec<DInt> zero_a_, zero_b_;
+  V factor_, zero_;
+};
+
+template <typename T>
+HWY_INLINE void product_row(const QLinearScales& scales, const OperandRow<T>& a,
+                            const OperandRow<T>& b, T* out, size_t count) {
+  constexpr size_t kLanes = hn::MaxLanes(D());
+  const hn::Rebind<T, D> narrow;
+  const size_t lanes = hn::Lanes(D());
+  const IntegerProduct<T> product(scales);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(product(a.from(i), b.from(i)), narrow, out + i);
+  if (i == count) return;
+  T last_a[kLanes] = {}, last_b[kLanes] = {}, last[kLanes];
+  std::copy_n(a.from(i), count - i, last_a);
+  std::copy_n(b.from(i), count - i, last_b);
+  hn::StoreU(product(last_a, last_b), narrow, last);
+  std::copy_n(last, count - i, out + i);
+}
+
 void AddUnsigned(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                  bool b_steps, uint8_t* out, size_t count) {
   add_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
@@ -196,13 +242,22 @@ void AddSigned(const QLinearScales& scales, const int8_t* a, bool a_steps, const
                bool b_steps, int8_t* out, size_t count) {
   add_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
 }
+void QdqMulUnsigned(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
+                    bool b_steps, uint8_t* out, size_t count) {
+  multiply_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
+}
+void QdqMulSigned(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+                  bool b_steps, int8_t* out, size_t count) {
+  multiply_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
+}
+
 void MultiplyUnsigned(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                       bool b_steps, uint8_t* out, size_t count) {
-  multiply_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
+  product_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
 }
 void MultiplySigned(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                     bool b_steps, int8_t* out, size_t count) {
-  multiply_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
+  product_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
 }
 
 // The lesser and the greater one; `best` where x is NaN.
@@ -264,6 +319,8 @@ namespace sardonyx::cpu {
 
 HWY_EXPORT(AddUnsigned);
 HWY_EXPORT(AddSigned);
+HWY_EXPORT(QdqMulUnsigned);
+HWY_EXPORT(QdqMulSigned);
 HWY_EXPORT(MultiplyUnsigned);
 HWY_EXPORT(MultiplySigned);
 HWY_EXPORT(WidenRange);
@@ -278,6 +335,17 @@ void qadd_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const 
               bool b_steps, int8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(AddSigned)(scales, a, a_steps, b, b_steps, out, count);
 }
+template <>
+void qdq_mul_row(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
+                 bool b_steps, uint8_t* out, size_t count) {
+  HWY_DYNAMIC_DISPATCH(QdqMulUnsigned)(scales, a, a_steps, b, b_steps, out, count);
+}
+template <>
+void qdq_mul_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+                 bool b_steps, int8_t* out, size_t count) {
+  HWY_DYNAMIC_DISPATCH(QdqMulSigned)(scales, a, a_steps, b, b_steps, out, count);
+}
+
 template <>
 void qmul_row(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
               bool b_steps, uint8_t* out, size_t count) {

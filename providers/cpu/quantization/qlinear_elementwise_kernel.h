@@ -31,6 +31,11 @@ template <typename T>  // uint8_t or int8_t
 void qadd_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
               T* out, size_t count);
 template <typename T>
+void qdq_mul_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
+                 T* out, size_t count);
+// QLinearMul: the exact product of the distances from the zero points, times one factor, plus the
+// zero point, rounded half to even.
+template <typename T>
 void qmul_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
               T* out, size_t count);
 

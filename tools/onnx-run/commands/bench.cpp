@@ -9,6 +9,7 @@
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/json_output.h"
 #include "tools/onnx-run/machine.h"
+#include "tools/onnx-run/ort/ort_bridge.h"
 #include "tools/onnx-run/statistics.h"
 #include "tools/onnx-run/tolerance_options.h"
 
@@ -102,6 +103,7 @@ int bench_once(const BenchOptions& options, std::ostream& out, nlohmann::ordered
 }
 
 int run_bench(const BenchCommand& command) {
+  require_other_library(command.bench.other_library);
   const std::vector<InputOptions> runs = runs_of(command.bench.inputs);
   std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
   announce_precision(out, command.bench.loading);

@@ -218,6 +218,7 @@ std::vector<OpCase> drawn_cases(const BenchOpsCommand& command) {
 }
 
 int run_bench_ops(const BenchOpsCommand& command) {
+  require_other_library(command.library);
   const std::vector<OpCase> cases =
       command.drawn > 0 ? drawn_cases(command) : typical_cases(command);
   std::vector<Json> results;

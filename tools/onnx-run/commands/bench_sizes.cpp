@@ -224,6 +224,7 @@ Json print_results(std::ostream& out, const std::string& who, const std::vector<
 }
 
 int run_bench_sizes(const BenchSizesCommand& command) {
+  require_other_library(command.library);
   std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
   announce_precision(out, command.loading);
   Json report = {{"model", command.model.string()}};

@@ -72,6 +72,7 @@ std::vector<ValueComparison> compare_sides(const CompareCommand& command, const 
 int run_compare(const CompareCommand& command) {
   if (command.every_value && !command.other_library.empty())
     fail_usage("--every-value needs a second model or the reference, not --against");
+  require_other_library(command.other_library);
   const std::unique_ptr<Runner> ours = load_runner(command.model, command.loading);
   const NamedData feeds = gather_inputs(command.inputs, *ours);
   const std::vector<ValueComparison> comparisons = compare_sides(command, *ours, feeds);

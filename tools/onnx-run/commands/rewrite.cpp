@@ -12,6 +12,8 @@
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/repeatable.h"
 #include "tools/onnx-run/statistics.h"
+#include "tools/onnx-run/value_steps.h"
+#include "tools/onnx-run/verbosity.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -29,6 +31,15 @@ void save(const RewriteCommand& command, const Model& model) {
   if (command.opset > 0) options.opset = command.opset;
   if (command.external_data) options.external_data.emplace();
   save_model(model, command.out, options);
+  for (const std::filesystem::path& data : named_data_files(command.out)) {
+    if (command.external_data) {
+      std::cout << "data: " << data.string() << ", "
+                << bytes_text(static_cast<double>(std::filesystem::file_size(data))) << '\n';
+    } else {
+      remarks() << data.string() << ": data of an earlier " << command.out.filename().string()
+                << ", which refers to it no more; the file stays" << std::endl;
+    }
+  }
 }
 
 Model load(const RewriteCommand& command) {
@@ -96,6 +107,8 @@ int run_convert(const RewriteCommand& command) {
 int run_extract(const RewriteCommand& command) {
   Model model = load(command);
   const std::map<std::string, int64_t> before = op_counts(*model.graph);
+  require_values("--inputs", *model.graph, command.inputs);
+  require_values("--outputs", *model.graph, command.outputs);
   model.graph = extract(*model.graph, command.inputs, command.outputs);
   save(command, model);
   print_change(before, op_counts(*model.graph));

@@ -87,6 +87,15 @@ Model as_loaded(const RunCommand& command) {
   return loading([&] { return load_model(command.model); });
 }
 
+void require_outputs(const RunCommand& command, const Runner& runner) {
+  if (command.outputs == std::vector<std::string>{"all"}) return;
+  const auto is_kept = [&](const std::string& name) {
+    return runner.graph().find_value(name) != nullptr;
+  };
+  if (std::ranges::all_of(command.outputs, is_kept)) return;
+  require_values("--outputs", *as_loaded(command).graph, command.outputs);
+}
+
 // The values that were asked for: the model's outputs, or any by name.
 Outcome run_model(const RunCommand& command, const Runner& runner, const NamedData& feeds,
                   const RunLimits& limits) {
@@ -96,6 +105,7 @@ Outcome run_model(const RunCommand& command, const Runner& runner, const NamedDa
     std::vector<std::string> names = command.outputs;
     if (names == std::vector<std::string>{"all"})
       names = computed_values(*as_loaded(command).graph);
+    require_outputs(command, runner);
     outcome.names.clear();
     for (const std::string& name : names)
       outcome.names.push_back({name, Type::none()});
@@ -246,6 +256,11 @@ int run_run(const RunCommand& command) {
   if (!command.outputs.empty() &&
       (!command.other_library.empty() || !command.inputs.test_data.empty()))
     fail_usage("--outputs can't be combined with --against or --test-data, which compare outputs");
+  require_other_library(command.other_library);
+  require_another_file("--save-outputs", command.output_npz, command.model);
+  require_another_file("--save-steps", command.steps_npz, command.model);
+  require_another_file("--profile", command.profile, command.model);
+  require_another_file("--json", command.json.target, command.model);
   const RunLimits limits(command);
   const ControlScope scope(limits.control());
   try {

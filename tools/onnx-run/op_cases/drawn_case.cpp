@@ -18,6 +18,16 @@ class SizeDraw {
  public:
   explicit SizeDraw(uint64_t seed) : stream_(seed) {}
 
+  // Indices below or up to a size stay so.
+  double largest(double high) const {
+    double bound = high;
+    for (const auto& [typical, drawn] : drawn_) {
+      const auto size = static_cast<double>(typical);
+      if (size >= high) bound = std::min(bound, static_cast<double>(drawn) - (size > high ? 1 : 0));
+    }
+    return bound;
+  }
+
   int64_t of(int64_t size) {
     if (size < kSmallestDrawn) return size;
     const auto [known, is_new] = drawn_.try_emplace(size);
@@ -54,6 +64,10 @@ std::optional<OpCase> drawn_case(const OpCase& typical, uint64_t seed) {
       dim = sizes.of(dim);
     bytes += bytes_for(operand.dtype, element_count(operand.shape));
     shapes += (shapes.empty() ? "" : " ") + to_text(operand.shape);
+  }
+  for (CaseOperand& operand : made.operands) {
+    const bool may_index = operand.dtype == DType::kInt32 || operand.dtype == DType::kInt64;
+    if (may_index && operand.low >= 0 && !operand.value) operand.high = sizes.largest(operand.high);
   }
   if (bytes > kMostBytes) return std::nullopt;
   made.variant += (made.variant.empty() ? "" : ", ") + shapes;

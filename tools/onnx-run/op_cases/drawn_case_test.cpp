@@ -23,6 +23,16 @@ TEST(DrawnCase, EqualSizesStayEqualAndSmallOnesStay) {
   EXPECT_GT(channels.size(), 10u);
 }
 
+TEST(DrawnCase, IndicesStayBelowTheSizeThatTheyCount) {
+  const OpCase typical{
+      "Gather", "", {input({64, 128}), input({32}, DType::kInt64, 0, 63)}, {{"axis", int64_t{0}}}};
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto made = drawn_case(typical, seed);
+    ASSERT_TRUE(made) << seed;
+    EXPECT_LT(made->operands[1].high, static_cast<double>(made->operands[0].shape[0])) << seed;
+  }
+}
+
 TEST(DrawnCase, SizesThatTheOpRefusesAreNone) {
   // The fixed shape holds for the typical size alone.
   const OpCase typical{"Reshape", "", {input({12, 12}), int64s({144})}, {}};

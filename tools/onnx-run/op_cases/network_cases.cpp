@@ -18,6 +18,7 @@ CaseOperand channel(int64_t channels, double low = 0.5, double high = 1.5) {
 void add_convolutions(std::vector<OpCase>& cases) {
   cases.push_back({"Conv", "3x3", {image(64, 56), weight({64, 64, 3, 3}), weight({64})}, kSame3});
   cases.push_back({"Conv", "1x1", {image(64, 56), weight({128, 64, 1, 1}), weight({128})}});
+  cases.push_back({"Conv", "1x1 odd", {image(31, 176), weight({148, 31, 1, 1}), weight({148})}});
   cases.push_back({"Conv",
                    "depthwise",
                    {image(128, 56), weight({128, 1, 3, 3})},
@@ -121,7 +122,8 @@ void add_resizes(std::vector<OpCase>& cases) {
   resize("nearest", twice, "nearest", "asymmetric");
   resize("nearest odd", odd, "nearest", "half_pixel");
   resize("linear", twice, "linear", "half_pixel");
-  resize("linear odd", odd, "linear", "align_corners");
+  // With align_corners ONNX Runtime takes the rounded length, where ONNX takes size * scale.
+  resize("linear odd", odd, "linear", "half_pixel");
   resize("cubic", twice, "cubic", "half_pixel");
   cases.push_back({"Resize",
                    "linear head",

@@ -94,34 +94,51 @@ void add_quantized_products(std::vector<OpCase>& cases) {
        2});
 }
 
-void add_contrib(std::vector<OpCase>& cases) {
-  const CaseOperand x = bytes({256, 1024}), image = bytes({1, 64, 56, 56});
+// One type of bytes, and scales and zero points that differ.
+struct ByteOperands {
+  const char* variant;
+  DType dtype;
+  CaseOperand a_scale, a_zero, b_scale, b_zero, y_scale, y_zero;
+
+  CaseOperand bytes(Shape shape) const {
+    const bool is_signed = dtype == kI8;
+    return input(std::move(shape), dtype, is_signed ? -128 : 0, is_signed ? 127 : 255);
+  }
+};
+
+void add_contrib_of(const ByteOperands& of, std::vector<OpCase>& cases) {
+  const CaseOperand x = of.bytes({256, 1024}), image = of.bytes({1, 64, 56, 56});
+  const auto add = [&](const char* op, std::vector<CaseOperand> operands, AttrMap attrs = {}) {
+    cases.push_back({op, of.variant, std::move(operands), std::move(attrs)});
+  };
+  // ONNX Runtime's QLinearAdd works in fixed point and rounds ties up: a few elements differ by 1.
   for (const char* op : {"com.microsoft::QLinearAdd", "com.microsoft::QLinearMul"})
-    cases.push_back({op, "", {x, scale(), zero(), x, scale(), zero(), scale(), zero()}});
+    add(op, {x, of.a_scale, of.a_zero, x, of.b_scale, of.b_zero, of.y_scale, of.y_zero});
   for (const char* op : {"com.microsoft::QLinearSigmoid", "com.microsoft::QLinearLeakyRelu"})
-    cases.push_back({op, "", {x, scale(), zero(), scale(0.005f), zero()}});
-  cases.push_back({"com.microsoft::QLinearSoftmax",
-                   "",
-                   {x, scale(), zero(), scale(0.004f), zero(0)},
-                   {{"opset", int64_t{13}}}});
-  cases.push_back({"com.microsoft::QLinearAveragePool",
-                   "",
-                   {image, scale(), zero(), scale(), zero()},
-                   {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}}});
-  cases.push_back(
-      {"com.microsoft::QLinearGlobalAveragePool", "", {image, scale(), zero(), scale(), zero()}});
-  cases.push_back({"com.microsoft::QLinearReduceMean",
-                   "",
-                   {x, scale(), zero(), scale(), zero()},
-                   {{"axes", Ints{1}}, {"keepdims", int64_t{1}}}});
-  cases.push_back({"com.microsoft::QLinearConcat",
-                   "",
-                   {scale(), zero(), x, scale(), zero(), x, scale(0.03f), zero()},
-                   {{"axis", int64_t{1}}}});
-  cases.push_back({"com.microsoft::QLinearWhere",
-                   "",
-                   {input({256, 1024}, DType::kBool, 0, 1), x, scale(), zero(), x, scale(0.03f),
-                    zero(), scale(), zero()}});
+    add(op, {x, of.a_scale, of.a_zero, scale(0.005f), of.y_zero});
+  // Of 1 / y_scale ONNX Runtime takes the integer part.
+  add("com.microsoft::QLinearSoftmax",
+      {x, of.a_scale, of.a_zero, scale(1.0f / 256),
+       of.dtype == kI8 ? scalar<int8_t>(-128) : zero(0)},
+      {{"opset", int64_t{13}}});
+  const std::vector<CaseOperand> pooled{image, of.a_scale, of.a_zero, of.y_scale, of.y_zero};
+  add("com.microsoft::QLinearAveragePool", pooled,
+      {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}});
+  add("com.microsoft::QLinearGlobalAveragePool", pooled);
+  add("com.microsoft::QLinearReduceMean", {x, of.a_scale, of.a_zero, of.y_scale, of.y_zero},
+      {{"axes", Ints{1}}, {"keepdims", int64_t{1}}});
+  add("com.microsoft::QLinearConcat",
+      {of.y_scale, of.y_zero, x, of.a_scale, of.a_zero, x, of.b_scale, of.b_zero},
+      {{"axis", int64_t{1}}});
+  add("com.microsoft::QLinearWhere", {input({256, 1024}, DType::kBool, 0, 1), x, of.a_scale,
+                                      of.a_zero, x, of.b_scale, of.b_zero, of.y_scale, of.y_zero});
+}
+
+void add_contrib(std::vector<OpCase>& cases) {
+  add_contrib_of({"", kU8, scale(), zero(), scale(0.0317f), zero(), scale(0.053f), zero()}, cases);
+  add_contrib_of({"int8", kI8, scale(0.0173f), scalar<int8_t>(-7), scale(0.0311f),
+                  scalar<int8_t>(20), scale(0.047f), scalar<int8_t>(5)},
+                 cases);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/ort/ort_api.h"
 #include "tools/onnx-run/ort/ort_values.h"
+#include "tools/onnx-run/process_pool.h"
 
 namespace sardonyx::tool {
 
@@ -64,6 +66,24 @@ OtherSession::Bound::Bound(Bound&&) noexcept = default;
 
 void OtherSession::Bound::run() const {
   impl_->run();
+}
+
+void require_other_library(const std::filesystem::path& library) {
+  if (library.empty()) return;
+  const auto load = [&](size_t) -> std::string {
+    try {
+      const ort::Api api(library);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  std::string problem;
+  const ProcessPool pool{.jobs = 1};
+  pool.run(1, load, [&](size_t, const TaskOutcome& outcome) {
+    problem = outcome.failure.empty() ? outcome.answer : "loading it: " + outcome.failure;
+  });
+  if (!problem.empty()) fail_usage("--against: ", problem);
 }
 
 OtherSession::OtherSession(const std::filesystem::path& library, const std::filesystem::path& model,

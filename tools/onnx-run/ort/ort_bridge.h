@@ -19,6 +19,10 @@ struct OtherOptions {
   bool exact_int8 = false;
 };
 
+// Throws UsageError where `library` is given and can't be used. Loads it in a process of its own,
+// so that this one stays as small as it is, and must have one thread.
+void require_other_library(const std::filesystem::path& library);
+
 // One model loaded by such a library. Errors of the library become Error: kUnsupported where it
 // can't load the model, kInvalidArgument where a run fails.
 class OtherSession {

@@ -1,5 +1,6 @@
 #include "tools/onnx-run/score/parquet_source.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -29,8 +30,9 @@ std::string file_literal(const fs::path& file) {
   return in_quotes(plain, '\'');
 }
 
-// What DuckDB is asked to give for an input; "" where columns can't give it.
-const char* sql_type_of(DType dtype) {
+// What DuckDB is asked to give for an input. It would round a double that is too large to infinity.
+const char* sql_type_of(DuckDbType column, DType dtype) {
+  if (is_floating(dtype) && column == DuckDbType::kDouble) return "DOUBLE";
   switch (dtype) {
     case DType::kDouble:
       return "DOUBLE";
@@ -73,21 +75,32 @@ bool can_feed(DuckDbType column, DType input) {
   return is_integer_column(column);
 }
 
-// Element `from` as element `at` of `out`.
-void store_element(const DuckDbRows::Values& values, uint64_t from, Tensor& out, int64_t at) {
+// False where it is finite and beyond the range of the type.
+template <typename T>
+bool store_floating(T value, Tensor& out, int64_t at) {
+  store_numbers(out.dtype(), out.raw(), at, 1, &value, {.overflow = Overflow::kToInfinity});
+  T stored{};
+  load_numbers(out.dtype(), out.raw(), at, 1, 1, &stored);
+  return std::isfinite(stored) || !std::isfinite(value);
+}
+
+// Element `from` as element `at` of `out`; false where it is out of range. `type`: the column's.
+bool store_element(const DuckDbRows::Values& values, uint64_t from, DuckDbType type, Tensor& out,
+                   int64_t at) {
   const DType dtype = out.dtype();
   if (dtype == DType::kString) {
     out.mutable_values<std::string>()[static_cast<size_t>(at)] =
         values.at<DuckDbString>(from).text();
-    return;
+    return true;
   }
-  if (is_floating(dtype) && dtype != DType::kFloat && dtype != DType::kDouble) {
-    store_numbers(dtype, out.raw(), at, 1, &values.at<float>(from));
-    return;
+  if (is_floating(dtype) && dtype != DType::kDouble) {
+    if (type == DuckDbType::kDouble) return store_floating(values.at<double>(from), out, at);
+    return store_floating(values.at<float>(from), out, at);
   }
   const size_t width = static_cast<size_t>(bits_of(dtype)) / 8;
   std::memcpy(static_cast<std::byte*>(out.raw()) + static_cast<size_t>(at) * width,
               static_cast<const std::byte*>(values.data) + from * width, width);
+  return true;
 }
 
 void store_missing(Tensor& out, int64_t at) {
@@ -177,8 +190,9 @@ class ParquetSource : public RowSource {
     std::string selected;
     for (const ColumnsOfInput& input : inputs_) {
       for (const size_t column : input.columns) {
-        selected += text(selected.empty() ? "" : ", ", "CAST(", in_quotes(names_[column], '"'),
-                         " AS ", sql_type_of(input.dtype), is_list_[column] ? "[]" : "", ")");
+        selected +=
+            text(selected.empty() ? "" : ", ", "CAST(", in_quotes(names_[column], '"'), " AS ",
+                 sql_type_of(types_[column], input.dtype), is_list_[column] ? "[]" : "", ")");
       }
     }
     std::string sql = "SELECT " + selected + from_ + ", hive_partitioning=false";
@@ -228,7 +242,11 @@ class ParquetSource : public RowSource {
 
   void store_or_refuse(const DuckDbRows::Values& values, uint64_t from, uint64_t row, size_t column,
                        Tensor& out, int64_t place) const {
-    if (values.is_there(from)) return store_element(values, from, out, place);
+    if (values.is_there(from)) {
+      if (store_element(values, from, types_[column], out, place)) return;
+      fail(ErrorCode::kInvalidArgument, name_, ": row ", next_ + static_cast<int64_t>(row),
+           ", column '", names_[column], "': the number is beyond the range of ", out.dtype());
+    }
     if (allows_missing_ && is_floating(out.dtype())) return store_missing(out, place);
     fail(ErrorCode::kInvalidArgument, name_, ": row ", next_ + static_cast<int64_t>(row),
          ", column '", names_[column], "': expected a value, got NULL",

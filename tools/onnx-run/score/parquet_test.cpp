@@ -79,6 +79,7 @@ TEST_F(ParquetTest, RefusesWhatDoesNotFit) {
   write_parquet("hole.parquet",
                 "SELECT i AS a, CASE WHEN i = 4999 THEN NULL ELSE i END AS b "
                 "FROM range(6000) r(i)");
+  write_parquet("large.parquet", "SELECT 1.5::DOUBLE AS a, -1e39::DOUBLE AS b FROM range(2)");
   write_parquet("wide.parquet", "SELECT 1 AS a, 2 AS b, 3 AS c");
   const struct {
     const char* file;
@@ -90,6 +91,7 @@ TEST_F(ParquetTest, RefusesWhatDoesNotFit) {
       {"ragged.parquet", 4, "row 5000, column 'x': expected 2 elements as in the first row, got 1"},
       {"null.parquet", 4, "row 5001, column 'x': expected 2 elements"},
       {"hole.parquet", 4, "row 4999, column 'b': expected a value, got NULL; --allow-missing"},
+      {"large.parquet", 4, "row 0, column 'b': the number is beyond the range of float"},
       {"wide.parquet", 2, "3 columns do not form a row of input 'x'"},
   };
   for (const auto& one : cases) {
@@ -101,6 +103,10 @@ TEST_F(ParquetTest, RefusesWhatDoesNotFit) {
   const std::vector<float> filled = joined("filled", "y");
   EXPECT_TRUE(std::isnan(filled[2 * 4999 + 1]));
   EXPECT_EQ(filled[2 * 5000 + 1], -5000.0f);
+  write_parquet("doubles.parquet", "SELECT 0.1::DOUBLE AS a, 'inf'::DOUBLE AS b FROM range(2)");
+  ASSERT_EQ(score("neg.onnx", "doubles.parquet", "doubles").code, 0);
+  EXPECT_EQ(joined("doubles", "y")[0], -0.1f);
+  EXPECT_EQ(joined("doubles", "y")[1], -std::numeric_limits<float>::infinity());
 }
 
 // Memory is that of what is read at a time, whatever the size of the file.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <optional>
 
 #include "tools/onnx-run/exit_codes.h"
@@ -76,6 +77,18 @@ Shape formed_row(const ValueInfo& input, int64_t columns, const std::string& whe
   return row;
 }
 
+// All columns, in the order of `names` where the header has these names and no others.
+std::vector<size_t> all_columns(const std::vector<std::string>& names,
+                                const std::vector<std::string>& header, size_t count) {
+  std::vector<size_t> by_name, by_place(count);
+  std::iota(by_place.begin(), by_place.end(), size_t{0});
+  for (const std::string& name : names) {
+    if (std::ranges::count(header, name) != 1) return by_place;
+    by_name.push_back(static_cast<size_t>(std::ranges::find(header, name) - header.begin()));
+  }
+  return by_name.size() == count ? by_name : by_place;
+}
+
 ColumnsOfInput columns_of_input(const ValueInfo& input, std::vector<size_t> columns,
                                 const std::vector<int64_t>& widths, const std::string& where) {
   if (!input.type.is_tensor() || !kColumnTypes.has(input.type.dtype) ||
@@ -123,8 +136,7 @@ std::vector<ColumnsOfInput> choose_columns(const Runner& runner, const RowColumn
     if (found != header.end()) {
       columns.push_back(static_cast<size_t>(found - header.begin()));
     } else if (open == 1 && chosen.empty()) {
-      for (size_t column = 0; column < count; ++column)
-        columns.push_back(column);
+      columns = all_columns(options.order, header, count);
     } else {
       fail_usage(where, ": no column '", input.name, "' for the input of that name; say --columns ",
                  input.name, "=COLUMNS");

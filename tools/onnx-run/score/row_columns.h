@@ -13,7 +13,9 @@ struct RowColumnOptions {
   // from 0 on or ranges of them ("3-7"), with commas between.
   std::vector<std::string> columns;
   std::vector<std::string> constants;  // inputs that rows do not feed
-  bool allow_missing = false;          // missing values are NaN in floating inputs; else an error
+  // Names of all columns, in the order in which an input takes all of them; else the header's.
+  std::vector<std::string> order;
+  bool allow_missing = false;  // missing values are NaN in floating inputs; else an error
 };
 
 struct ColumnsOfInput {
@@ -24,9 +26,9 @@ struct ColumnsOfInput {
 };
 
 // Without `options.columns` each input takes the column of its name; where there is none of that
-// name and the model has one input alone, that takes all columns. `header`: their names, or
-// nothing; `widths`: how many elements of a row each column gives. Throws UsageError, beginning
-// with `where`, where columns and inputs do not fit.
+// name and the model has one input alone, that takes all columns, in `options.order` where that
+// names the same. `header`: their names, or nothing; `widths`: how many elements of a row each
+// column gives. Throws UsageError, beginning with `where`, where columns and inputs do not fit.
 std::vector<ColumnsOfInput> choose_columns(const Runner& runner, const RowColumnOptions& options,
                                            const std::vector<std::string>& header,
                                            const std::vector<int64_t>& widths,

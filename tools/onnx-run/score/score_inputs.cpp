@@ -227,13 +227,20 @@ void ScoreInputs::set_rows(const std::vector<int64_t>& rows) {
   SARDONYX_CHECK(rows.size() == units_.size());
   for (size_t i = 0; i < rows.size(); ++i)
     units_[i].rows = rows[i];
+  // The first table says in which order columns are taken.
+  for (size_t i = 0; i < units_.size() && columns_.empty(); ++i) {
+    const Unit& unit = units_[i];
+    const RowFormat format = row_format_of(unit.files[0]);
+    if (format == RowFormat::kCsv || format == RowFormat::kParquet)
+      check_columns(unit, open(i)->column_names());
+  }
 }
 
 // Columns that are taken by their places must mean the same in all files.
 void ScoreInputs::check_columns(const Unit& unit, const std::vector<std::string>& names) {
   if (names.empty()) return;
   if (columns_.empty()) {
-    columns_ = names;
+    columns_ = options_.csv.order = names;
     columns_from_ = unit.label;
     return;
   }

@@ -97,7 +97,7 @@ TEST_F(ScoreTest, ExitCodes) {
   folder_.write("short.csv", "x0,x1\n1,2\n3\n");
   folder_.write("empty.csv", "x0,x1\n1,2\n\n3,4\n");
   folder_.write("large.csv", "x0,x1\n1,2\n3,-1e39\n");
-  folder_.write("reversed.csv", "x1,x0\n1,2\n");
+  folder_.write("other.csv", "x1,x2\n1,2\n");
   folder_.write("odd.bin", "12345");
   folder_.write("x.parquet", "PAR1");
   folder_.write("x.txt", "");
@@ -127,9 +127,9 @@ TEST_F(ScoreTest, ExitCodes) {
       {{"neg.onnx", "-i", "short.csv", "-o", "o4"}, 4, "line 3: expected 2 fields, got 1"},
       {{"neg.onnx", "-i", "empty.csv", "-o", "o6"}, 4, "line 3: expected 2 fields, got 1"},
       {{"neg.onnx", "-i", "large.csv", "-o", "o7"}, 4, "line 3, column 'x1': expected a number"},
-      {{"neg.onnx", "-i", "bad.csv", "-i", "reversed.csv", "-o", "o8"},
+      {{"neg.onnx", "-i", "bad.csv", "-i", "other.csv", "-o", "o8"},
        2,
-       "reversed.csv: column 'x1' is where bad.csv has 'x0'"},
+       "other.csv: column 'x1' is where bad.csv has 'x0'"},
       {{"neg.onnx", "-i", "x.npy", "-o", "o9", "--dim", "m=2"}, 2, "its symbols are 'n'"},
       {{"broken.onnx", "-i", "x.npy", "-o", "o5"}, 3, ""},
       {{"neg.onnx", "-i", "x.npy", "-o", "x.npy"}, 4, "x.npy"},
@@ -143,6 +143,24 @@ TEST_F(ScoreTest, ExitCodes) {
     const Ended ended = run(one.arguments, {{"SARDONYX_DUCKDB", "/absent/libduckdb.so"}});
     EXPECT_EQ(ended.code, one.code) << one.message << '\n' << ended.text;
     EXPECT_THAT(ended.text, HasSubstr(one.message));
+  }
+}
+
+// Begun anew as well, when rows are not counted again.
+TEST_F(ScoreTest, LaterFilesMayHaveColumnsInAnotherOrder) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 2);
+  folder_.write("1.csv", "x0,x1\n1,2\n");
+  folder_.write("2.csv", "x1,x0\n4,3\n");
+  const std::vector<std::string> arguments{
+      "neg.onnx", "-i", "1.csv", "-i", "2.csv", "-o", "out", "--format", "csv", "--part-rows", "1"};
+  for (const bool again : {false, true}) {
+    if (again) fs::remove(folder_ / "out/part-00000001.json");
+    if (again) fs::remove(folder_ / "out/manifest.json");
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.code, 0) << ended.text;
+    const auto parts = contents("out");
+    EXPECT_EQ(parts.at("part-00000000.csv"), "row,y_0,y_1\n0,-1,-2\n");
+    EXPECT_EQ(parts.at("part-00000001.csv"), "row,y_0,y_1\n1,-3,-4\n");
   }
 }
 
