@@ -422,7 +422,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value) {
          ": masked_fill: expected a mask of bools, got ", mask.type(), "; write mask != 0");
   }
   const Tensor filling =
-      value.tensor ? value.tensor->to(x.dtype(), value.loc) : literal(value.number, x.dtype());
+      value.tensor ? value.tensor->to(x.dtype(), value.loc) : literal(value, x.dtype());
   return apply(op, {mask, filling, x}, value.loc);
 }
 Tensor masked_select(const Tensor& x, const Tensor& mask, Loc loc) {
