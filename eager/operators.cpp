@@ -71,7 +71,7 @@ OperandPair matched(const Operand& a, const Operand& b) {
   check_defined("operators", a, b);
   if (!a.tensor && !b.tensor) {
     const DType dtype = a.is_fraction || b.is_fraction ? DType::kFloat : DType::kInt64;
-    return {literal(a.number, dtype), literal(b.number, dtype)};
+    return {literal(a, dtype), literal(b, dtype)};
   }
   if (a.tensor && b.tensor) {
     const DType dtype = at_line(a.loc, [&] { return promoted(*a.tensor, *b.tensor); });
@@ -81,7 +81,7 @@ OperandPair matched(const Operand& a, const Operand& b) {
   const Operand& number = a.tensor ? b : a;
   const DType dtype = type_beside(number, tensor.tensor->dtype());
   Tensor value = converted(*tensor.tensor, dtype, tensor.loc);
-  Tensor other = literal(number.number, dtype);
+  Tensor other = literal(number, dtype);
   return a.tensor ? OperandPair{std::move(value), std::move(other)}
                   : OperandPair{std::move(other), std::move(value)};
 }
@@ -122,7 +122,7 @@ Tensor differs_in_sign(const Tensor& rest, const Tensor& divisor, const Loc& loc
 }
 
 Tensor as_tensor(const Operand& a) {
-  return a.tensor ? *a.tensor : literal(a.number, a.is_fraction ? DType::kFloat : DType::kInt64);
+  return a.tensor ? *a.tensor : literal(a, a.is_fraction ? DType::kFloat : DType::kInt64);
 }
 
 }  // namespace

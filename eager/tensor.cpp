@@ -86,6 +86,11 @@ Tensor Tensor::of_double(double value, DType dtype) {
   return Tensor(one);
 }
 
+Tensor Tensor::of_integer(int64_t bits, double value, DType dtype) {
+  if (!is_integer(dtype) || bits_of(dtype) < 64) return of_double(value, dtype);
+  return of_bytes(&bits, dtype, {}, 1);
+}
+
 Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count) {
   sardonyx::Tensor made = sardonyx::Tensor::allocate(dtype, std::move(shape));
   if (static_cast<size_t>(made.count()) != count) {
@@ -166,12 +171,25 @@ const sardonyx::Tensor& Tensor::data(Loc loc) const {
   return datum(loc).tensor();
 }
 
-double Tensor::item_as_double(const Loc& loc) const {
+const sardonyx::Tensor& Tensor::one_element(const Loc& loc) const {
   const sardonyx::Tensor& value = data(loc);
   if (value.count() != 1) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": item() of a tensor ", type(),
          "; it is for one element: index or reduce the tensor first");
   }
+  return value;
+}
+
+std::optional<int64_t> Tensor::item_as_int64(const Loc& loc) const {
+  const sardonyx::Tensor& value = one_element(loc);
+  if (!is_integer(value.dtype()) || bits_of(value.dtype()) < 64) return std::nullopt;
+  int64_t bits = 0;
+  std::memcpy(&bits, value.raw(), sizeof bits);
+  return bits;
+}
+
+double Tensor::item_as_double(const Loc& loc) const {
+  const sardonyx::Tensor& value = one_element(loc);
   if (value.dtype() == DType::kBool) return static_cast<const uint8_t*>(value.raw())[0];
   return value.to_doubles()[0];
 }

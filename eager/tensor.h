@@ -84,7 +84,10 @@ class Tensor {
   // One number as a tensor of rank 0.
   template <typename T>
   static Tensor scalar(T value, DType dtype = dtype_of<T>()) {
-    return of_double(static_cast<double>(value), dtype);
+    if constexpr (std::integral<T>)
+      return of_integer(static_cast<int64_t>(value), static_cast<double>(value), dtype);
+    else
+      return of_double(static_cast<double>(value), dtype);
   }
   template <typename T>
   static Tensor of(const std::vector<T>& values, Shape shape);
@@ -110,6 +113,9 @@ class Tensor {
   // The one element, converted to T. Throws unless there is exactly one.
   template <typename T>
   T item(Loc loc = Loc::current()) const {
+    if constexpr (std::integral<T> && sizeof(T) == sizeof(int64_t)) {
+      if (const auto exact = item_as_int64(loc)) return static_cast<T>(*exact);
+    }
     return static_cast<T>(item_as_double(loc));
   }
   // All elements in row-major order; T must be the element type.
@@ -501,8 +507,12 @@ class Tensor {
 
  private:
   static Tensor of_double(double value, DType dtype);
+  // `bits` for integers of 64 bits, which a double may not hold, else `value`.
+  static Tensor of_integer(int64_t bits, double value, DType dtype);
   static Tensor of_bytes(const void* bytes, DType dtype, Shape shape, size_t count);
   double item_as_double(const Loc& loc) const;
+  std::optional<int64_t> item_as_int64(const Loc& loc) const;  // the bits of 64-bit integers
+  const sardonyx::Tensor& one_element(const Loc& loc) const;
   const void* elements(DType wanted, size_t& count, const Loc& loc) const;
 
   std::shared_ptr<detail::TensorImpl> impl_;
@@ -521,13 +531,15 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 struct Operand {
   const Tensor* tensor = nullptr;
   double number = 0;
+  int64_t integer = 0;  // `number` exactly, where it is no fraction
   bool is_fraction = false;
   Loc loc;
   Operand(const Tensor& value, Loc at = Loc::current()) : tensor(&value), loc(at) {}
   Operand(double value, Loc at = Loc::current()) : number(value), is_fraction(true), loc(at) {}
   Operand(float value, Loc at = Loc::current()) : number(value), is_fraction(true), loc(at) {}
-  Operand(int value, Loc at = Loc::current()) : number(value), loc(at) {}
-  Operand(int64_t value, Loc at = Loc::current()) : number(static_cast<double>(value)), loc(at) {}
+  Operand(int value, Loc at = Loc::current()) : Operand(int64_t{value}, at) {}
+  Operand(int64_t value, Loc at = Loc::current())
+      : number(static_cast<double>(value)), integer(value), loc(at) {}
 };
 
 // Broadcast as numpy does; mixed element types are promoted as torch does: a tensor of rank 0

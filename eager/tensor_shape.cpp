@@ -162,12 +162,23 @@ Tensor Tensor::expand(const Dims& shape, Loc loc) const {
 
 namespace {
 
-// Whether a range that goes backwards begins before the first element, so that it has none: Slice
-// itself would begin at that element.
-bool starts_before(const Tensor& x, int64_t axis, const std::optional<Dim>& begin, const Loc& loc) {
-  if (!begin || !begin->is_known() || begin->value() >= 0) return false;
+// A range that goes backwards from before the first element has none, but Slice itself would begin
+// at that element.
+enum class BackwardBegin { kWithin, kBefore, kOpen };
+BackwardBegin begin_of_backward(const Tensor& x, int64_t axis, const std::optional<Dim>& begin,
+                                const Loc& loc) {
+  if (!begin || is_nonnegative(*begin) || begin->try_value() == -1) return BackwardBegin::kWithin;
   const Dim size = x.size(axis, loc);
-  return size.is_known() && begin->value() < -size.value();
+  if (!size.is_known() || !begin->is_known()) return BackwardBegin::kOpen;
+  return begin->value() < -size.value() ? BackwardBegin::kBefore : BackwardBegin::kWithin;
+}
+
+// The range of the same elements in reversed order of the axis.
+Slice reversed(const Slice& range) {
+  const auto from_other_end = [](const std::optional<Dim>& bound) {
+    return bound ? std::optional<Dim>(-1 - *bound) : std::nullopt;
+  };
+  return {from_other_end(range.begin), from_other_end(range.end), -range.step};
 }
 
 }  // namespace
@@ -176,7 +187,11 @@ Tensor Tensor::slice(int64_t axis, const Slice& range, Loc loc) const {
   static const OpDef& op = op_named("Slice");
   if (range.step == 0) fail(ErrorCode::kInvalidArgument, text_of(loc), ": slice: the step is 0");
   const bool forward = range.step > 0;
-  if (!forward && starts_before(*this, axis, range.begin, loc)) return slice(axis, {0, 0}, loc);
+  if (!forward) {
+    const BackwardBegin found = begin_of_backward(*this, axis, range.begin, loc);
+    if (found == BackwardBegin::kBefore) return slice(axis, {0, 0}, loc);
+    if (found == BackwardBegin::kOpen) return flip({axis}, loc).slice(axis, reversed(range), loc);
+  }
   const Dim begin = range.begin.value_or(forward ? Dim(0) : Dim(INT64_MAX));
   const Dim end = range.end.value_or(forward ? Dim(INT64_MAX) : Dim(INT64_MIN));
   return apply(op,
@@ -209,12 +224,33 @@ Tensor Tensor::mean(const Axes& axes, bool keepdim, Loc loc) const {
   }
   return reduced_by(op, *this, axes, keepdim, loc);
 }
+namespace {
+
+// Of nothing there is no greatest, though ONNX's reductions give an infinity.
+void require_elements(const OpDef& op, const Tensor& x, const Axes& axes, const Loc& loc) {
+  require_defined(x, op.name, "the tensor", loc);
+  if (x.is_symbolic()) return;
+  const Shape& shape = x.data(loc).shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const bool is_reduced = axes.empty() || std::ranges::find(axes, axis) != axes.end() ||
+                            std::ranges::find(axes, axis - rank) != axes.end();
+    if (!is_reduced || shape[static_cast<size_t>(axis)] > 0) continue;
+    fail_at(loc, op.name, ": the tensor (", x.type(), ") has no elements along axis ", axis,
+            " to choose from");
+  }
+}
+
+}  // namespace
+
 Tensor Tensor::amax(const Axes& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMax");
+  require_elements(op, *this, axes, loc);
   return reduced_by(op, *this, axes, keepdim, loc);
 }
 Tensor Tensor::amin(const Axes& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMin");
+  require_elements(op, *this, axes, loc);
   return reduced_by(op, *this, axes, keepdim, loc);
 }
 Tensor Tensor::argmax(int64_t axis, bool keepdim, Loc loc) const {

@@ -24,6 +24,21 @@ TEST(EagerTensor, OperatorsBroadcastAndPromote) {
   EXPECT_FLOAT_EQ(a.mean({0})[1].item<float>(), 3);
 }
 
+// A double has 53 bits of a number.
+TEST(EagerTensor, IntegersOf64BitsAreExact) {
+  constexpr int64_t kOdd = (int64_t{1} << 53) + 1, kMost = std::numeric_limits<int64_t>::max();
+  const Tensor ones = Tensor::of<int64_t>({1, -1}, {2});
+  EXPECT_EQ((ones * kOdd).to_vector<int64_t>(), (std::vector<int64_t>{kOdd, -kOdd}));
+  EXPECT_EQ((kMost - ones).to_vector<int64_t>()[0], kMost - 1);
+  EXPECT_EQ((ones * kOdd == kOdd).to_vector<bool>(), (std::vector<bool>{true, false}));
+  EXPECT_EQ(where(ones > 0, kOdd, kMost).to_vector<int64_t>(), (std::vector<int64_t>{kOdd, kMost}));
+  EXPECT_EQ(masked_fill(ones, ones < 0, kMost).to_vector<int64_t>()[1], kMost);
+  EXPECT_EQ(Tensor::scalar(kOdd).item<int64_t>(), kOdd);
+  EXPECT_EQ(Tensor::scalar(std::numeric_limits<uint64_t>::max()).item<uint64_t>(),
+            std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(Tensor::scalar(kOdd, DType::kFloat).item<float>(), static_cast<float>(kOdd));
+}
+
 TEST(EagerTensor, ReshapeIndexAndSlice) {
   const Tensor x = arange(24).reshape({2, 3, 4});
   EXPECT_EQ(x.reshape({-1, 12}).shape(), (Dims{2, 12}));
@@ -37,6 +52,28 @@ TEST(EagerTensor, ReshapeIndexAndSlice) {
             (std::vector<int64_t>{3, 9, 15, 21}));
   EXPECT_EQ(x.index({x > 21}).to_vector<int64_t>(), (std::vector<int64_t>{22, 23}));
   EXPECT_EQ(x.index({NewAxis{}, 0}).shape(), (Dims{1, 3, 4}));
+}
+
+// Axes of index tensors that do not stand side by side come first, as in torch; an integer between
+// them is no axis.
+TEST(EagerTensor, IndexTensorsApart) {
+  Tensor x = arange(48, {.dtype = DType::kFloat}).reshape({2, 3, 2, 4}).set_requires_grad();
+  const Tensor ones_and_twos = tensor<int64_t>({1, 2}), rows = tensor<int64_t>({0, 1});
+  const Tensor apart = x.index({rows, Slice{}, rows, ones_and_twos});
+  EXPECT_EQ(apart.shape(), (Dims{2, 3}));
+  EXPECT_EQ(apart.to_vector<float>(), (std::vector<float>{1, 9, 17, 30, 38, 46}));
+  apart.sum().backward();
+  EXPECT_EQ(x.grad().sum().item<float>(), 6);
+  EXPECT_EQ(x.grad().index({1, 2, 1, 2}).item<float>(), 1);
+  const Tensor last =
+      x.detach().index({Slice{}, ones_and_twos, Slice{}, ones_and_twos.unsqueeze(1)});
+  EXPECT_EQ(last.shape(), (Dims{2, 2, 2, 2}));
+  EXPECT_EQ(last.index({1, 0, 1}).to_vector<float>(), (std::vector<float>{34, 38}));
+  EXPECT_EQ(x.index({rows, 0, NewAxis{}, rows}).shape(), (Dims{2, 1, 4}));
+  EXPECT_EQ(x.index({rows, 0, rows}).to_vector<float>(),
+            (std::vector<float>{0, 1, 2, 3, 28, 29, 30, 31}));
+  const Tensor put = x.detach().index_put({rows, Slice{}, rows}, zeros({2, 3, 4}));
+  EXPECT_EQ((put == 0).sum().item<int64_t>(), 24);
 }
 
 TEST(EagerTensor, ErrorsNameTheCallersLine) {

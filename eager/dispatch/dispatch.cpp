@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "eager/autograd/anomaly.h"
 #include "eager/autograd/tape.h"
@@ -235,6 +236,15 @@ Tensor literal(sardonyx::Tensor value) {
 Tensor literal(double number, DType dtype) {
   sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
   store_numbers(dtype, one.raw(), 0, 1, &number);
+  return literal(std::move(one));
+}
+
+Tensor literal(const Operand& number, DType dtype) {
+  // Integers of 64 bits are more than a double has.
+  if (number.is_fraction || !is_integer(dtype) || bits_of(dtype) < 64)
+    return literal(number.number, dtype);
+  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
+  std::memcpy(one.raw(), &number.integer, sizeof number.integer);
   return literal(std::move(one));
 }
 

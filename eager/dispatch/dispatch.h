@@ -53,6 +53,7 @@ class EagerEmitter : public Emitter {
 // A constant of the program: a number, an axes list. In a trace it is part of the graph.
 Tensor literal(sardonyx::Tensor value);
 Tensor literal(double number, DType dtype);  // of rank 0
+Tensor literal(const Operand& number, DType dtype);
 Tensor int64s(const std::vector<int64_t>& values);
 
 }  // namespace sardonyx::eager

@@ -1,15 +1,19 @@
 #include "eager/functional/arrange.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <numeric>
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
+#include "eager/dispatch/engine.h"
 #include "eager/functional/axes.h"
 #include "eager/functional/functional.h"
 #include "eager/trace/frame.h"
 #include "ir/core/tensor.h"
+#include "ir/core/threading/parallel_for.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager {
@@ -33,6 +37,48 @@ Tensor places_along(const Dim& size, int64_t axis, size_t rank, const Loc& loc) 
   return arange(Dim(0), size, 1, {.dtype = DType::kInt64}, loc).reshape(shape, loc);
 }
 
+// Where the target is little behind the source by the last 12 bits of their addresses, CPUs take
+// loads for ones of what was just stored, and wait. Not so from the end on, by pieces that are
+// loaded before they are stored.
+void copy_bytes(const std::byte* from, std::byte* to, size_t bytes) {
+  constexpr size_t kPiece = 512, kPage = 4096;
+  const size_t behind =
+      (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % kPage;
+  const size_t piece = behind == 0 || behind >= kPiece ? bytes : kPiece;
+  for (size_t end = bytes; end > 0;) {
+    const size_t count = std::min(piece, end);
+    end -= count;
+    std::memcpy(to + end, from + end, count);
+  }
+}
+
+// Values outside of traces: both parts of each row go to their places in one pass.
+Tensor rolled_value(const Tensor& x, int64_t first, size_t axis, const Loc& loc) {
+  const sardonyx::Tensor& from = x.data(loc);
+  sardonyx::Tensor to = sardonyx::Tensor::allocate(from.dtype(), from.shape());
+  const auto size = static_cast<size_t>(from.shape()[axis]);
+  const auto rows =
+      std::accumulate(from.shape().begin(), from.shape().begin() + static_cast<ptrdiff_t>(axis),
+                      int64_t{1}, std::multiplies<>());
+  if (from.count() == 0) return Tensor(to);
+  const size_t row = from.bytes() / static_cast<size_t>(rows);
+  const size_t head = row / size * static_cast<size_t>(first), tail = row - head;
+  const auto* source = static_cast<const std::byte*>(from.raw());
+  auto* target = static_cast<std::byte*>(to.raw());
+  constexpr int64_t kElementsPerThread = 1 << 16;
+  const auto threads =
+      static_cast<int>(std::min<int64_t>(num_threads(), from.count() / kElementsPerThread + 1));
+  const ThreadScope scope(threads);
+  parallel_for(rows, threads, [&](int64_t begin, int64_t end, int) {
+    for (auto at = static_cast<size_t>(begin) * row; at < static_cast<size_t>(end) * row;
+         at += row) {
+      copy_bytes(source + at + head, target + at, tail);
+      copy_bytes(source + at, target + at + tail, head);
+    }
+  });
+  return Tensor(to);
+}
+
 // Elements [from, to) of an axis, then what is before them.
 Tensor rolled(const Tensor& x, int64_t shift, int64_t axis, const Loc& loc) {
   const Dim size = x.size(axis, loc);
@@ -54,6 +100,11 @@ Tensor rolled(const Tensor& x, int64_t shift, int64_t axis, const Loc& loc) {
   if (count == 0) return x;
   const int64_t first = ((-shift % count) + count) % count;
   if (first == 0) return x;
+  const bool has_value = !TraceContext::active() && !x.is_symbolic() &&
+                         !(is_grad_enabled() && x.requires_grad()) && x.dtype() != DType::kString &&
+                         bits_of(x.dtype()) >= 8;
+  if (has_value)
+    return rolled_value(x, first, static_cast<size_t>(positive(axis, x.rank(), "roll", loc)), loc);
   return cat({x.slice(axis, {Dim(first), {}}, loc), x.slice(axis, {{}, Dim(first)}, loc)}, axis,
              loc);
 }
@@ -422,7 +473,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value) {
          ": masked_fill: expected a mask of bools, got ", mask.type(), "; write mask != 0");
   }
   const Tensor filling =
-      value.tensor ? value.tensor->to(x.dtype(), value.loc) : literal(value.number, x.dtype());
+      value.tensor ? value.tensor->to(x.dtype(), value.loc) : literal(value, x.dtype());
   return apply(op, {mask, filling, x}, value.loc);
 }
 Tensor masked_select(const Tensor& x, const Tensor& mask, Loc loc) {

@@ -583,6 +583,16 @@ TEST(TorchFunctions, Refusals) {
   });
 }
 
+// So large that threads share it, and of elements of every width.
+TEST(TorchFunctions, RollsLargeTensorsOfEveryWidth) {
+  const Tensor places = remainder(arange(40) - 7, 40);
+  for (const DType dtype : {DType::kInt8, DType::kFloat16, DType::kFloat, DType::kInt64}) {
+    const Tensor x = remainder(arange(200000), 100).to(dtype).reshape({50, 40, 100});
+    EXPECT_TRUE(equal(roll(x, {7}, {1}), index_select(x, 1, places))) << text(dtype);
+    EXPECT_TRUE(equal(roll(roll(x, {123457}), {-123457}), x)) << text(dtype);
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::eager
 

@@ -1,4 +1,4 @@
-// Tensor::index: numpy's basic indexing, and one run of adjacent index tensors.
+// Tensor::index: basic indexing, and tensors of indices as in torch.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -18,26 +18,41 @@ size_t axes_of(const Index& place) {
   return tensor && tensor->dtype() == DType::kBool ? tensor->rank() : 1;
 }
 
-// Picks elements at `indices` (each of one broadcast shape) along the axes from `first` on.
-Tensor pick(const Tensor& x, size_t first, std::vector<Tensor> indices, const Loc& loc) {
-  if (indices.size() == 1) return index_select(x, static_cast<int64_t>(first), indices[0], loc);
+// An index tensor and the axis that it picks from.
+struct Picked {
+  size_t axis;
+  Tensor indices;
+};
+
+// Picks elements along axes in ascending order; the shapes of the indices broadcast to the new
+// axes. These take the place of axes that stand side by side, else they come first.
+Tensor pick(const Tensor& x, std::vector<Picked> picked, const Loc& loc) {
+  const size_t first = picked[0].axis, count = picked.size();
+  if (count == 1) return index_select(x, static_cast<int64_t>(first), picked[0].indices, loc);
   static const OpDef& gather_nd = op_named("GatherND");
   static const OpDef& expand = op_named("Expand");
   static const OpDef& shape = op_named("Shape");
-  // The indexed axes go to the front, where GatherND wants them, and the result's back.
-  std::vector<int64_t> order(x.rank());
-  std::iota(order.begin(), order.end(), 0);
-  std::rotate(order.begin(), order.begin() + static_cast<ptrdiff_t>(first),
-              order.begin() + static_cast<ptrdiff_t>(first + indices.size()));
-  Tensor common = indices[0];
-  for (size_t i = 1; i < indices.size(); ++i)
-    common = add({common, loc}, indices[i]);
+  // The indexed axes go to the front, where GatherND wants them.
+  std::vector<int64_t> order;
+  for (const Picked& one : picked)
+    order.push_back(static_cast<int64_t>(one.axis));
+  for (int64_t axis = 0; axis < x.dim(); ++axis) {
+    if (std::find(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), axis) ==
+        order.begin() + static_cast<ptrdiff_t>(count))
+      order.push_back(axis);
+  }
+  Tensor common = picked[0].indices;
+  for (size_t i = 1; i < count; ++i)
+    common = add({common, loc}, picked[i].indices);
   const Tensor wanted = apply(shape, {common}, loc);
-  for (Tensor& index : indices)
-    index = apply(expand, {index, wanted}, loc);
-  const Tensor moved = first == 0 ? x : x.permute(order, loc);
+  std::vector<Tensor> indices;
+  for (const Picked& one : picked)
+    indices.push_back(apply(expand, {one.indices, wanted}, loc));
+  const bool is_in_order = std::ranges::is_sorted(order);
+  const Tensor moved = is_in_order ? x : x.permute(order, loc);
   const Tensor found = apply(gather_nd, {moved, stack(indices, -1, loc)}, loc);
-  if (first == 0) return found;
+  const bool is_one_run = picked.back().axis == first + count - 1;
+  if (first == 0 || !is_one_run) return found;
   std::vector<int64_t> back(found.rank());
   std::iota(back.begin(), back.end(), 0);
   std::rotate(back.begin(), back.begin() + static_cast<ptrdiff_t>(common.rank()),
@@ -99,31 +114,13 @@ Tensor Tensor::index(const std::vector<Index>& places, Loc loc) const {
   }
   Tensor result = *this;
   size_t axis = 0;
-  std::vector<Tensor> pending;  // of adjacent tensor places
-  size_t pending_axis = 0;
-  bool picked = false;
-  const auto flush = [&] {
-    if (pending.empty()) return;
-    if (picked) {
-      fail(ErrorCode::kUnsupported, text_of(loc),
-           ": index: index tensors that do not stand side by side; permute the tensor first");
-    }
-    picked = true;
-    const size_t before = result.rank();
-    result = pick(result, pending_axis, std::exchange(pending, {}), loc);
-    axis = pending_axis + (result.rank() + (axis - pending_axis) - before);
-  };
+  std::vector<Picked> picked;
   for (const Index& place : places) {
     if (const Tensor* tensor = std::get_if<Tensor>(&place)) {
-      if (pending.empty()) pending_axis = axis;
       if (tensor->dtype() == DType::kBool) check_mask(*tensor, result, axis, loc);
       for (Tensor& index : indices_of(*tensor, loc))
-        pending.push_back(std::move(index));
-      axis += axes_of(place);
-      continue;
-    }
-    flush();
-    if (const auto* at = std::get_if<int64_t>(&place)) {
+        picked.push_back({axis++, std::move(index)});
+    } else if (const auto* at = std::get_if<int64_t>(&place)) {
       result = result.select(static_cast<int64_t>(axis), *at, loc);
     } else if (const auto* range = std::get_if<Slice>(&place)) {
       const bool is_all = !range->begin && !range->end && range->step == 1;
@@ -135,8 +132,7 @@ Tensor Tensor::index(const std::vector<Index>& places, Loc loc) const {
       axis += rank() - taken;
     }
   }
-  flush();
-  return result;
+  return picked.empty() ? result : pick(result, std::move(picked), loc);
 }
 
 Tensor Tensor::index_put(const std::vector<Index>& places, const Tensor& values, bool accumulate,

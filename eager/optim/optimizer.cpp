@@ -1,5 +1,6 @@
 #include "eager/optim/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -256,6 +257,26 @@ void Optimizer::zero_grad() const {
     for (const OptimizerSlot& slot : group.slots)
       slot.parameter.zero_grad();
   }
+}
+
+void Optimizer::take_over(const Optimizer& before) {
+  std::vector<OptimizerGroup>& olds = before.state_->groups;
+  for (size_t i = 0; i < std::min(olds.size(), group_count()); ++i) {
+    OptimizerGroup& group = state_->groups[i];
+    const OptimizerGroup& old = olds[i];
+    group.lr = old.lr;
+    for (size_t at = 0; at < std::min(group.slots.size(), old.slots.size()); ++at) {
+      OptimizerSlot& slot = group.slots[at];
+      slot.master = old.slots[at].master;
+      for (size_t k = 0; k < group.specs.size(); ++k) {
+        const auto same = std::ranges::find(old.specs, group.specs[k].name, &StateSpec::name);
+        if (same == old.specs.end()) continue;
+        slot.states[k] = old.slots[at].states[static_cast<size_t>(same - old.specs.begin())];
+      }
+    }
+  }
+  olds = std::move(state_->groups);
+  state_ = before.state_;
 }
 
 const OptimizerGroup& Optimizer::group_at(size_t group) const {

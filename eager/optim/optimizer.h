@@ -82,6 +82,10 @@ class Optimizer {
   // part of a parameter may be updated by itself. What rows update is so; update() of one's own
   // may say so.
   virtual bool is_elementwise() const;
+  // Takes the place of an optimiser of the same parameters (and perhaps further groups) with other
+  // options: what shares the states of `before` shares these. Rates stay, and states of the same
+  // names.
+  void take_over(const Optimizer& before);
   // Whether both are handles of one optimiser.
   bool is_same(const Optimizer& other) const { return state_ == other.state_; }
 

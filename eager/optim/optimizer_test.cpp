@@ -128,6 +128,33 @@ TEST(Optimizer, StatesResume) {
 }
 
 // The kernels against the rows' bodies, on random data of an awkward length.
+// Rates and states of the same names stay, for what shares them as well.
+TEST(Optimizer, OptionsAreReplaced) {
+  const Tensor x = start(), added = start();
+  const auto step = [](Optimizer& optimizer, const Tensor& parameter) {
+    parameter.set_grad(tensor(kGradients[0]));
+    optimizer.step();
+  };
+  SGD before({x}, {.lr = 0.1, .momentum = 0.9});
+  const StepLR schedule(before, 1);
+  step(before, x);
+  before.set_lr(0.2);
+  SGD after(
+      SGD::Groups{{{x}, {.lr = 0.7, .momentum = 0.9, .weight_decay = 1}}, {{added}, {.lr = 0.3}}});
+  after.take_over(before);
+  EXPECT_TRUE(after.is_same(before));
+  EXPECT_EQ(after.lr(0), 0.2);
+  EXPECT_EQ(after.lr(1), 0.3);
+  EXPECT_EQ(schedule.lrs(), (std::vector<double>{0.2, 0.3}));
+  // The momentum of the first step is still there: 0.9 * g + (g + x).
+  const std::vector<double> now = x.detach().to_vector<double>();
+  step(after, x);
+  for (size_t i = 0; i < now.size(); ++i) {
+    const double velocity = 1.9 * kGradients[0][i] + now[i];
+    EXPECT_NEAR(x.detach().to_vector<double>()[i], now[i] - 0.2 * velocity, 1e-12);
+  }
+}
+
 TEST(Optimizer, KernelsAgreeWithBodies) {
   manual_seed(1);
   const Tensor x = randn({1000, 37}), g = randn({1000, 37}), m = randn({1000, 37}) * 0.1;

@@ -493,5 +493,60 @@ TEST(CompileGuards, ReshapesBesideASizeOfZero) {
   }
 }
 
+// Ends beyond the size are cut off, and negative bounds count from the end, at every size of a
+// call.
+TEST(CompileSlices, GradientsOnOpenAxes) {
+  const std::vector<std::optional<Dim>> bounds{std::nullopt, 0, 2, 7, -1, -2, -7};
+  for (const std::optional<Dim>& begin : bounds) {
+    for (const std::optional<Dim>& end : bounds) {
+      for (const int64_t step : {1, 2, -1, -2}) {
+        const auto run = [&](const Tensors& in) -> Tensors {
+          Tensor x = in[0].detach();
+          x.set_requires_grad();
+          const Tensor y = x.slice(1, {begin, end, step});
+          square(y).sum().backward();
+          return {x.grad(), y.detach()};
+        };
+        const Compiled compiled = compile(run);
+        for (const int64_t size : {3, 5, 1, 8, 2}) {
+          const Tensor x = randn({2, size});
+          const Tensors expected = run({x}), found = compiled({x});
+          EXPECT_TRUE(same(found[0], expected[0]) && same(found[1], expected[1]))
+              << begin.value_or(99) << ":" << end.value_or(99) << ":" << step << " of " << size;
+        }
+      }
+    }
+  }
+}
+
+// The same with bounds that are computed from sizes, which may be negative.
+TEST(CompileSlices, BoundsOfSizesOnOpenAxes) {
+  using Bound = Dim (*)(const Tensors&);
+  const std::vector<Bound> bounds{
+      [](const Tensors& in) { return in[0].size(1) - 3; },
+      [](const Tensors& in) { return in[1].size(0) - 2; },
+      [](const Tensors& in) { return 2 * in[1].size(0); },
+      [](const Tensors& in) { return floor_div(in[0].size(1), 2); },
+  };
+  for (size_t i = 0; i < bounds.size() * bounds.size() * 2; ++i) {
+    const Bound begin = bounds[i / 2 % bounds.size()], end = bounds[i / 2 / bounds.size()];
+    const auto run = [&](const Tensors& in) -> Tensors {
+      Tensor x = in[0].detach();
+      x.set_requires_grad();
+      const Tensor y = x.slice(1, {begin(in), end(in), i % 2 ? -1 : 1});
+      square(y).sum().backward();
+      return {x.grad(), y.detach()};
+    };
+    const Compiled compiled = compile(run);
+    for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{
+             {5, 6}, {4, 7}, {8, 3}, {2, 9}, {9, 4}, {1, 1}, {1, 5}, {6, 2}}) {
+      const Tensors in{randn({2, n}), randn({m})};
+      const Tensors expected = run(in), found = compiled(in);
+      EXPECT_TRUE(same(found[0], expected[0]) && same(found[1], expected[1]))
+          << i << " at " << n << ", " << m;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::eager

@@ -127,7 +127,8 @@ Tensor fed_value(const Tensor& placeholder, const Operand& value) {
     fail(ErrorCode::kInvalidArgument, text_of(value.loc), ": the fraction ", value.number,
          " is fed to a placeholder of ", dtype);
   }
-  return Tensor::scalar(value.number, dtype);
+  return value.is_fraction ? Tensor::scalar(value.number, dtype)
+                           : Tensor::scalar(value.integer, dtype);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ std::vector<Case> arrangement_cases() {
       {"sort",
        {a},
        SARDONYX_OURS(sort(in[0], 1).first),
-       SARDONYX_THEIRS(std::get<0>(sort(in[0], 1)))},
+       SARDONYX_THEIRS(std::get<0>(sort(in[0], c10::optional<bool>(true), 1)))},
       {"topk",
        {a},
        SARDONYX_OURS(topk(in[0], 10, 1).first),

@@ -1,4 +1,5 @@
 #include <limits>
+#include <memory>
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
@@ -117,11 +118,15 @@ std::optional<Tensor> losses_by_paths(const Tensor& log_probabilities, const Ten
                                        whole(input_lengths), whole(target_lengths), blank);
   if (!arguments) return std::nullopt;
   using Tensors = std::vector<Tensor>;
-  const auto forward = [=](const Tensors&) -> Tensors { return {Tensor(ctc_losses(*arguments))}; };
+  const auto kept = std::make_shared<CtcReached>();
+  const bool is_kept = is_grad_enabled() && log_probabilities.requires_grad();
+  const auto forward = [=](const Tensors&) -> Tensors {
+    return {Tensor(ctc_losses(*arguments, is_kept ? kept.get() : nullptr))};
+  };
   const auto backward = [=](const Tensors& in, const Tensors&, const Tensors& d) -> Tensors {
     const bool create_graph = is_grad_enabled();
     if (!create_graph && !TraceContext::active())
-      return {Tensor(ctc_gradient(*arguments, d[0].data()))};
+      return {Tensor(ctc_gradient(*arguments, d[0].data(), *kept))};
     const EnableGrad recorded;
     const Tensor losses = losses_by_ops(in[0], targets, input_lengths, target_lengths, blank, loc);
     return grad({losses}, {in[0]}, {.grad_outputs = {d[0]}, .create_graph = create_graph}, loc);

@@ -48,16 +48,23 @@ class Paths {
     }
   }
 
-  double loss() {
+  double loss(std::vector<double>* kept) {
     if (places_.empty()) return -kNone;
-    walk_forward(false);
-    return -total();
+    walk_forward(kept != nullptr);
+    const double found = -total();
+    if (kept) *kept = std::move(reached_);
+    return found;
   }
 
   // Adds weight * d(loss) / d(log-probability) to the sample's part of a gradient.
-  void add_gradient(double weight, T* gradient) {
+  void add_gradient(double weight, T* gradient, const std::vector<double>* kept) {
     if (places_.empty()) return;
-    walk_forward(true);
+    if (kept) {
+      keeps_all_ = true;
+      from_ = kept->data();
+    } else {
+      walk_forward(true);
+    }
     const double all = total();
     if (all == kNone) return;
     std::vector<double> after(places_.size(), kNone), next(places_.size());
@@ -65,7 +72,7 @@ class Paths {
     if (places_.size() > 1) after[places_.size() - 2] = 0;
     for (int64_t step = steps_ - 1; step >= 0; --step) {
       for (size_t place = 0; place < places_.size(); ++place) {
-        const double share = std::exp(reached(step)[place] + after[place] - all);
+        const double share = std::exp(known(step)[place] + after[place] - all);
         gradient[step * row_ + places_[place]] -= static_cast<T>(weight * share);
       }
       for (size_t place = 0; place < places_.size() && step > 0; ++place) {
@@ -82,8 +89,12 @@ class Paths {
   double score(int64_t step, size_t place) const {
     return double{scores_[step * row_ + places_[place]]};
   }
-  double* reached(int64_t step) {
-    return reached_.data() + (keeps_all_ ? step : step % 2) * static_cast<int64_t>(places_.size());
+  int64_t begin_of(int64_t step) const {
+    return (keeps_all_ ? step : step % 2) * static_cast<int64_t>(places_.size());
+  }
+  double* reached(int64_t step) { return reached_.data() + begin_of(step); }
+  const double* known(int64_t step) const {
+    return (from_ ? from_ : reached_.data()) + begin_of(step);
   }
 
   // reached(step)[place]: of all paths that are there by then.
@@ -102,8 +113,8 @@ class Paths {
       }
     }
   }
-  double total() {
-    const double* last = reached(steps_ - 1);
+  double total() const {
+    const double* last = known(steps_ - 1);
     const size_t places = places_.size();
     return log_sum(last[places - 1], places > 1 ? last[places - 2] : kNone, kNone);
   }
@@ -114,6 +125,7 @@ class Paths {
   std::vector<int64_t> places_;
   std::vector<bool> may_skip_;  // the blank before the place
   std::vector<double> reached_;
+  const double* from_ = nullptr;  // what an earlier walk reached
   bool keeps_all_ = false;
 };
 
@@ -145,21 +157,25 @@ std::optional<CtcArguments> ctc_arguments(const sardonyx::Tensor& log_probabilit
   return CtcArguments{log_probabilities, targets, input_lengths, target_lengths, blank};
 }
 
-sardonyx::Tensor ctc_losses(const CtcArguments& arguments) {
+sardonyx::Tensor ctc_losses(const CtcArguments& arguments, CtcReached* kept) {
   const sardonyx::Tensor& scores = arguments.log_probabilities;
   auto losses = sardonyx::Tensor::allocate(scores.dtype(), {scores.shape()[1]});
+  if (kept) kept->resize(static_cast<size_t>(scores.shape()[1]));
   for_each_sample(arguments, [&]<typename T>(Paths<T> paths, T, int64_t sample) {
-    losses.mutable_values<T>()[static_cast<size_t>(sample)] = static_cast<T>(paths.loss());
+    const auto at = static_cast<size_t>(sample);
+    losses.mutable_values<T>()[at] = static_cast<T>(paths.loss(kept ? &(*kept)[at] : nullptr));
   });
   return losses;
 }
 
-sardonyx::Tensor ctc_gradient(const CtcArguments& arguments, const sardonyx::Tensor& weights) {
+sardonyx::Tensor ctc_gradient(const CtcArguments& arguments, const sardonyx::Tensor& weights,
+                              const CtcReached& kept) {
   const sardonyx::Tensor& scores = arguments.log_probabilities;
   auto gradient = sardonyx::Tensor::zeros(scores.dtype(), scores.shape());
   for_each_sample(arguments, [&]<typename T>(Paths<T> paths, T, int64_t sample) {
+    const auto at = static_cast<size_t>(sample);
     T* part = gradient.mutable_values<T>().data() + sample * scores.shape()[2];
-    paths.add_gradient(double{weights.values<T>()[static_cast<size_t>(sample)]}, part);
+    paths.add_gradient(double{weights.values<T>()[at]}, part, kept.empty() ? nullptr : &kept[at]);
   });
   return gradient;
 }

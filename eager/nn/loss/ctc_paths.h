@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "ir/core/tensor.h"
 
@@ -23,9 +24,16 @@ std::optional<CtcArguments> ctc_arguments(const sardonyx::Tensor& log_probabilit
                                           const sardonyx::Tensor& input_lengths,
                                           const sardonyx::Tensor& target_lengths, int64_t blank);
 
-// -log of the probability of each sample's target; infinity where no path makes it.
-sardonyx::Tensor ctc_losses(const CtcArguments& arguments);
+// By sample the log-probabilities of what paths have come to at each step: what the gradient goes
+// back from.
+using CtcReached = std::vector<std::vector<double>>;
+
+// -log of the probability of each sample's target; infinity where no path makes it. Fills `kept`,
+// unless it is null.
+sardonyx::Tensor ctc_losses(const CtcArguments& arguments, CtcReached* kept);
 // The gradient of <weights, ctc_losses> by the log-probabilities; 0 where no path makes the target.
-sardonyx::Tensor ctc_gradient(const CtcArguments& arguments, const sardonyx::Tensor& weights);
+// What ctc_losses() has not kept is computed again.
+sardonyx::Tensor ctc_gradient(const CtcArguments& arguments, const sardonyx::Tensor& weights,
+                              const CtcReached& kept);
 
 }  // namespace sardonyx::eager::nn

@@ -20,7 +20,14 @@ constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
 
 // `bound` counted from the front and cut to [0, size], for positive steps.
 Dim clamped_bound(const Dim& bound, const Dim& size) {
-  if (!bound.is_known()) return min(bound, size);  // symbols are sizes: taken not to be negative
+  if (!bound.is_known()) {
+    if (is_nonnegative(bound)) return min(bound, size);
+    // A negative one counts from the end, which of size - 1 and size - 2 leaves nothing.
+    const Dim below = size - bound;
+    if (below == 1 || below == 2) return max(bound, 0);
+    const Dim is_negative = min(max(Dim(0) - bound, 0), 1);
+    return max(min(bound, size) + size * is_negative, 0);
+  }
   const int64_t value = bound.value();
   if (value >= kFar) return size;
   if (value <= -kFar) return 0;
@@ -149,7 +156,8 @@ Dim sliced_size(const Dim& size, const Dim& start, const Dim& end, int64_t step,
   Dim length;
   if (last == size && start.is_known() && start.value() < 0 && start.value() > -kFar) {
     length = min(size, -start.value());
-  } else if (last == size && !(start.is_known() && std::abs(start.value()) >= kFar)) {
+  } else if (last == size && is_nonnegative(start) &&
+             !(start.is_known() && start.value() >= kFar)) {
     length = max(size - start, 0);
   } else {
     length = max(last - clamped_bound(start, size), 0);

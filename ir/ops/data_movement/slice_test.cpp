@@ -50,6 +50,37 @@ TEST(SliceRangeTest, AgreesWithStepping) {
   }
 }
 
+// Bounds that depend on sizes may turn out negative, and then count from the end, or exceed the
+// size.
+TEST(SliceRangeTest, BoundsOfSizesAgreeWithStepping) {
+  const Dim n = Dim::symbol("n"), m = Dim::symbol("m");
+  const std::vector<Dim> bounds{0,     2,     5,     -1,    -3,    n,     m,
+                                n - 1, n - 2, n - 3, m - 1, m - 3, n * 2, n + 2};
+  const auto at = [](const Dim& dim, int64_t n_value, int64_t m_value) {
+    return dim.substitute([&](std::string_view name) {
+      return name == "n"   ? std::optional<Dim>(n_value)
+             : name == "m" ? std::optional<Dim>(m_value)
+                           : std::nullopt;
+    });
+  };
+  for (const Dim& start : bounds) {
+    for (const Dim& end : bounds) {
+      for (const int64_t step : {1, 2, -1}) {
+        const Dim size = sliced_size(n, start, end, step, [] { return Dim::symbol("?"); });
+        for (int64_t i = 0; i < 49; ++i) {
+          const Dim known = at(size, i / 7, i % 7);
+          if (!known.is_known()) continue;
+          const auto expected =
+              selected(i / 7, at(start, i / 7, i % 7).value(), at(end, i / 7, i % 7).value(), step);
+          ASSERT_EQ(known.value(), std::ssize(expected))
+              << start << ":" << end << ":" << step << " n " << i / 7 << " m " << i % 7 << " "
+              << size;
+        }
+      }
+    }
+  }
+}
+
 TEST(SliceRangeTest, ExtremesDoNotOverflow) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();

@@ -1,6 +1,7 @@
 #include "tools/python/module/errors.h"
 
 #include "executor/ort_abi/status.h"
+#include "tools/python/module/python_words.h"
 
 namespace sardonyx::python {
 
@@ -37,7 +38,7 @@ void raise(const Error& error) {
   const OrtErrorCode code = ort_abi::code_of(error.code());
   const StatusClass& status = kStatusClasses[code - 1];
   const std::string message = text("[sardonyx] : ", static_cast<int>(code), " : ", status.constant,
-                                   " : ", std::string(error.what()));
+                                   " : ", in_python_words(error.what()));
   PyErr_SetString(classes[code], message.c_str());
 }
 

@@ -99,6 +99,18 @@ DType dtype_from(const py::handle& object) {
   return dtype;
 }
 
+bool is_device(const py::handle& object) {
+  if (py::isinstance<py::str>(object)) return object.cast<std::string>().starts_with("cpu");
+  return py::hasattr(object, "type") && py::hasattr(object, "index") &&
+         !py::isinstance<DType>(object);
+}
+
+void check_device(const py::handle& object) {
+  const auto name = std::string(py::str(object));
+  if (is_device(object) && name.starts_with("cpu")) return;
+  throw py::type_error("device: expected 'cpu', got '" + name + "'; there is no other");
+}
+
 eager::Dim dim_from_size(const py::handle& object) {
   if (py::isinstance<eager::Dim>(object)) return object.cast<eager::Dim>();
   const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
@@ -146,7 +158,7 @@ OperandHolder::OperandHolder(const py::handle& object, const py::handle& beside,
     const DType dtype =
         is_beside_tensor ? dtype_beside(py::cast<const Tensor&>(beside).dtype()) : DType::kInt64;
     check_fits(object, dtype, loc);
-    if (is_exact_double(object)) {
+    if (is_int64(object)) {
       operand_.emplace(object.cast<int64_t>(), loc);
     } else {
       tensor_ = tensor_of_integer(object, dtype, loc);
@@ -186,6 +198,12 @@ void convert(const py::handle& from, std::vector<double>& to) {
 }
 void convert(const py::handle& from, Dims& to) {
   to = from.is_none() ? Dims() : dims_from(from);
+}
+void convert(const py::handle& from, eager::Dim& to) {
+  to = dim_from_size(from);
+}
+void convert(const py::handle& from, DType& to) {
+  to = dtype_from(from);
 }
 void convert(const py::handle& from, Tensor& to) {
   to = from.is_none() ? Tensor() : tensor_from(from, "argument");
@@ -270,6 +288,10 @@ void CallArguments::fail_missing(const char* name) const {
 
 std::string CallArguments::fallback_text(double value) {
   return py::str(py::float_(value));
+}
+
+std::string CallArguments::fallback_text(const std::vector<double>& values) {
+  return py::str(py::tuple(py::cast(values)));
 }
 
 std::string CallArguments::fallback_text(const eager::nn::Sizes& value) {

@@ -29,6 +29,10 @@ auto unlocked(Run&& run) {
   return run(loc);
 }
 
+// Whether the object names a device; check_device() throws py::type_error unless that is the CPU.
+bool is_device(const py::handle& object);
+void check_device(const py::handle& object);
+
 // A Python object that C++ may keep, copy and drop in any thread.
 using SharedObject = std::shared_ptr<py::object>;
 SharedObject shared_object(const py::handle& object);
@@ -72,6 +76,8 @@ void convert(const py::handle& from, std::string& to);
 void convert(const py::handle& from, std::vector<int64_t>& to);
 void convert(const py::handle& from, std::vector<double>& to);
 void convert(const py::handle& from, Dims& to);
+void convert(const py::handle& from, eager::Dim& to);
+void convert(const py::handle& from, DType& to);
 void convert(const py::handle& from, Tensor& to);
 void convert(const py::handle& from, std::vector<Tensor>& to);
 void convert(const py::handle& from, eager::nn::Sizes& to);
@@ -97,6 +103,18 @@ template <typename T>
 constexpr const char* kExpected = nullptr;
 template <>
 inline constexpr const char* kExpected<eager::nn::Reduction> = "'none', 'mean' or 'sum'";
+template <>
+inline constexpr const char* kExpected<std::vector<int64_t>> = "int or a sequence of int";
+template <>
+inline constexpr const char* kExpected<eager::IntList> = "int or a sequence of int";
+template <>
+inline constexpr const char* kExpected<Dims> = "int or a sequence of int";
+template <>
+inline constexpr const char* kExpected<eager::Dim> = "int";
+template <>
+inline constexpr const char* kExpected<Tensor> = "a Tensor";
+template <>
+inline constexpr const char* kExpected<std::vector<Tensor>> = "Tensors";
 
 // What stubs and help() say of a type.
 template <typename T>
@@ -112,9 +130,21 @@ inline constexpr const char* kPythonType<std::string> = "str";
 template <>
 inline constexpr const char* kPythonType<std::vector<int64_t>> = "Ints";
 template <>
-inline constexpr const char* kPythonType<std::vector<double>> = "Optional[Floats]";
+inline constexpr const char* kPythonType<std::vector<double>> = "Floats";
 template <>
 inline constexpr const char* kPythonType<Dims> = "Optional[Ints]";
+template <>
+inline constexpr const char* kPythonType<eager::IntList> = "Ints";
+template <>
+inline constexpr const char* kPythonType<eager::Dim> = "Size";
+template <>
+inline constexpr const char* kPythonType<std::optional<eager::Dim>> = "Optional[Size]";
+template <>
+inline constexpr const char* kPythonType<DType> = "DTypeLike";
+template <>
+inline constexpr const char* kPythonType<std::optional<DType>> = "Optional[DTypeLike]";
+template <>
+inline constexpr const char* kPythonType<std::optional<bool>> = "Optional[bool]";
 template <>
 inline constexpr const char* kPythonType<Tensor> = "Optional[Tensor]";
 template <>
@@ -195,6 +225,7 @@ class CallArguments {
   static std::string fallback_text(const std::string& value) { return "'" + value + "'"; }
   static std::string fallback_text(eager::nn::Reduction) { return "'mean'"; }
   static std::string fallback_text(const eager::nn::Sizes& value);
+  static std::string fallback_text(const std::vector<double>& values);
   template <typename T>
   static std::string fallback_text(const std::optional<T>& value) {
     return value ? fallback_text(*value) : "None";

@@ -13,27 +13,16 @@ using eager::Tensor;
 
 using TensorClass = py::class_<Tensor>;
 
-// Defines a function of the module, and a method that is the same.
-class Definer {
- public:
-  Definer(py::module_& module, TensorClass& tensor) : module_(module), tensor_(tensor) {}
-  template <typename Function, typename... Extra>
-  void operator()(const char* name, const Function& function, const Extra&... extra) {
-    module_.def(name, function, py::arg("input"), extra...);
-    tensor_.def(name, function, extra...);
-  }
-
- private:
-  py::module_& module_;
-  TensorClass& tensor_;
-};
-
 void bind_eager(py::module_& module);
 
 // Its parts, in the order in which they are bound.
 TensorClass bind_tensor(py::module_& module);
 void bind_tensor_functions(py::module_& module, TensorClass& tensor);
+void bind_order_functions(py::module_& module, TensorClass& tensor);
 void bind_shape_functions(py::module_& module, TensorClass& tensor);
+void bind_creation(py::module_& module, TensorClass& tensor);
+void bind_fft(py::module_& module);
+void bind_transforms(py::module_& module);
 void bind_autograd(py::module_& module, TensorClass& tensor);
 void bind_operators(py::module_& module);
 void bind_modules(py::module_& nn);
@@ -43,6 +32,7 @@ void bind_losses(py::module_& nn);
 void bind_functional(py::module_& module, py::module_& nn);
 void bind_optimizers(py::module_& optim);
 void bind_schedulers(py::module_& optim);
+void bind_scaler(py::module_& optim);
 void bind_deployment(py::module_& module);
 
 }  // namespace sardonyx::python::eager_layer

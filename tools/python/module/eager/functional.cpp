@@ -3,8 +3,12 @@
 
 #include <pybind11/stl.h>
 
+#include <cmath>
+
 #include "eager/functional/linalg.h"
 #include "eager/nn.h"
+#include "eager/nn/fold.h"
+#include "tools/python/module/eager/function_rows.h"
 #include "tools/python/module/eager/layers.h"
 
 namespace sardonyx::python::eager_layer {
@@ -146,6 +150,24 @@ void bind_norms(py::module_& m) {
   });
 }
 
+void bind_windows(py::module_& m) {
+  of_arguments(m, "unfold", "Windows of images as columns.", [](CallArguments& a) {
+    const auto x = a.need<Tensor>("input");
+    const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+    nn::FoldOptions o;
+    a.take("dilation", o.dilation).take("padding", o.padding).take("stride", o.stride).finish();
+    return [=](const Loc& loc) { return nn::unfold(x, kernel, o, loc); };
+  });
+  of_arguments(m, "fold", "The sum of what windows hold at each place.", [](CallArguments& a) {
+    const auto x = a.need<Tensor>("input");
+    const nn::Sizes size = a.need("output_size", nn::Sizes(1)),
+                    kernel = a.need("kernel_size", nn::Sizes(1));
+    nn::FoldOptions o;
+    a.take("dilation", o.dilation).take("padding", o.padding).take("stride", o.stride).finish();
+    return [=](const Loc& loc) { return nn::fold(x, size, kernel, o, loc); };
+  });
+}
+
 void bind_dropout(py::module_& m) {
   m.def(
       "dropout",
@@ -159,6 +181,65 @@ void bind_dropout(py::module_& m) {
       py::arg("input"), py::arg("upscale_factor"));
   m.def("accuracy", &nn::accuracy, py::arg("scores"), py::arg("target"), py::arg("k") = 1,
         "The share of targets among the k greatest scores.");
+}
+
+void bind_sampling(py::module_& m) {
+  RowDefiner define(m);
+  define("grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=False)",
+         [](const Tensor& x, const Tensor& grid, const std::string& mode,
+            const std::string& padding, bool align_corners, Loc loc) {
+           return nn::grid_sample(x, grid, {mode, padding, align_corners}, loc);
+         });
+  define("affine_grid(theta, size, align_corners=False)", nn::affine_grid);
+  define("gumbel_softmax(logits, tau=1.0, hard=False, dim=-1)",
+         [](const Tensor& logits, double tau, bool hard, int64_t dim, Loc loc) {
+           return eager::gumbel_softmax(logits, {tau, hard, dim}, loc);
+         });
+  define("pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False)", nn::pairwise_distance);
+  define("rms_norm(input, normalized_shape, weight=None, eps=None)", nn::rms_norm);
+  define("channel_shuffle(input, groups)", nn::channel_shuffle);
+  define("pixel_unshuffle(input, downscale_factor)", nn::pixel_unshuffle);
+  define("embedding(input, weight)", [](const Tensor& indices, const Tensor& weight, Loc loc) {
+    return eager::index_select(weight, 0, indices, loc);
+  });
+}
+
+linalg::MatrixNorm matrix_norm_from(const py::object& ord) {
+  using Norm = linalg::MatrixNorm;
+  const bool is_word = py::isinstance<py::str>(ord);
+  const std::string word = is_word ? ord.cast<std::string>() : "";
+  if (word == "fro") return Norm::kFrobenius;
+  if (word == "nuc") return Norm::kNuclear;
+  const double number = is_word ? 0 : double(py::float_(ord));
+  if (number == 1) return Norm::kOne;
+  if (number == -1) return Norm::kMinusOne;
+  if (number == 2) return Norm::kTwo;
+  if (number == -2) return Norm::kMinusTwo;
+  if (std::isinf(number)) return number > 0 ? Norm::kInfinity : Norm::kMinusInfinity;
+  throw py::type_error(
+      "matrix_norm(): ord: expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got " +
+      std::string(py::repr(ord)));
+}
+
+void bind_linalg_rows(py::module_& m) {
+  RowDefiner define(m);
+  define("norm(A, ord=None, dim=None, keepdim=False)",
+         [](const Tensor& x, const std::optional<double>& ord, const eager::Axes& dim, bool keepdim,
+            Loc loc) { return linalg::vector_norm(x, ord.value_or(2), dim, keepdim, loc); });
+  define("matrix_norm(A, ord='fro', keepdim=False)",
+         [](const Tensor& a, const py::object& ord, bool keepdim, Loc loc) {
+           return linalg::matrix_norm(a, matrix_norm_from(ord), keepdim, loc);
+         });
+  define("cond(A)", linalg::cond);
+  define("solve_triangular(A, B, *, upper, unitriangular=False)",
+         [](const Tensor& a, const Tensor& b, bool upper, bool unitriangular, Loc loc) {
+           return linalg::solve_triangular(a, b, {upper, unitriangular}, loc);
+         });
+  define("cholesky_solve(B, L)", linalg::cholesky_solve);
+  define("matrix_power(A, n)", linalg::matrix_power);
+  define("multi_dot(tensors)", linalg::multi_dot);
+  define("cross(input, other, dim=-1)", linalg::cross);
+  define("vecdot(x, y, dim=-1)", linalg::vecdot);
 }
 
 using OfMatrix = Tensor (*)(const Tensor&, Loc);
@@ -223,6 +304,7 @@ void bind_linalg(py::module_& module) {
       [](const Tensor& a, bool upper) { return linalg::cholesky(a, upper, python_line()); },
       py::arg("A"), py::arg("upper") = false);
   bind_lu(m);
+  bind_linalg_rows(m);
   m.def(
       "qr",
       [](const Tensor& a) {
@@ -277,7 +359,9 @@ void bind_functional(py::module_& module, py::module_& nn_module) {
   bind_convolutions(nn_module);
   bind_pools(nn_module);
   bind_norms(nn_module);
+  bind_windows(nn_module);
   bind_dropout(nn_module);
+  bind_sampling(nn_module);
   bind_linalg(module);
 }
 

@@ -43,6 +43,11 @@ bool is_python_integer(const py::handle& object) {
   return PyLong_CheckExact(object.ptr());
 }
 
+bool is_int64(const py::handle& integer) {
+  const std::optional<Wide> wide = wide_of(integer);
+  return wide && !wide->is_above_int64;
+}
+
 bool is_exact_double(const py::handle& integer) {
   constexpr int64_t kExact = int64_t{1} << 53;
   const std::optional<Wide> wide = wide_of(integer);

@@ -11,6 +11,8 @@ namespace py = pybind11;
 
 // Whether it is an int itself: a bool, an element type and a size of a trace are not.
 bool is_python_integer(const py::handle& object);
+// Whether 64 bits with a sign hold it.
+bool is_int64(const py::handle& integer);
 // Whether a double has it exactly.
 bool is_exact_double(const py::handle& integer);
 // Whether it is an int beside integers of type `dtype` that no double holds.

@@ -2,6 +2,7 @@
 #include "tools/python/module/eager/layers.h"
 
 #include "eager/nn.h"
+#include "eager/nn/fold.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -43,6 +44,13 @@ void bind_activations(py::module_& m) {
   with_one<nn::LeakyReLU>(m, "LeakyReLU", "negative_slope", 0.01, "x, or slope * x below 0.");
   with_one<nn::ELU>(m, "ELU", "alpha", 1.0, "x, or alpha * (exp(x) - 1) below 0.");
   with_one<nn::GELU>(m, "GELU", "approximate", std::string("none"), "approximate: none or tanh.");
+  plain<nn::Softsign>(m, "Softsign", "x / (1 + |x|)");
+  plain<nn::Tanhshrink>(m, "Tanhshrink", "x - tanh(x)");
+  plain<nn::LogSigmoid>(m, "LogSigmoid", "log(sigmoid(x))");
+  plain<nn::Softmax2d>(m, "Softmax2d", "Over the channels of images.");
+  with_one<nn::CELU>(m, "CELU", "alpha", 1.0, "max(x, 0) + min(alpha (exp(x / alpha) - 1), 0)");
+  with_one<nn::Softshrink>(m, "Softshrink", "lambd", 0.5, "x towards 0 by lambd.");
+  with_one<nn::Hardshrink>(m, "Hardshrink", "lambd", 0.5, "x, or 0 within [-lambd, lambd].");
   with_one<nn::GLU>(m, "GLU", "dim", int64_t{-1}, "One half times the sigmoid of the other.");
   define_layer<nn::Softmax>(m, "Softmax", "Along an axis.", [](CallArguments& a) {
     const auto dim = a.need<int64_t>("dim");
@@ -54,6 +62,17 @@ void bind_activations(py::module_& m) {
     a.finish();
     return nn::LogSoftmax(dim);
   });
+  define_layer<nn::Softmin>(m, "Softmin", "softmax(-x) along an axis.", [](CallArguments& a) {
+    const auto dim = a.need<int64_t>("dim");
+    a.finish();
+    return nn::Softmin(dim);
+  });
+  define_layer<nn::Threshold>(
+      m, "Threshold", "x above the threshold, else value.", [](CallArguments& a) {
+        const auto threshold = a.need<double>("threshold"), value = a.need<double>("value");
+        a.finish();
+        return nn::Threshold(threshold, value);
+      });
   define_layer<nn::Hardtanh>(m, "Hardtanh", "x cut to [min_val, max_val].", [](CallArguments& a) {
     double low = -1, high = 1;
     a.take("min_val", low).take("max_val", high).finish();
@@ -89,6 +108,23 @@ void bind_linear(py::module_& m) {
                                 a.take("padding_idx", options.padding_idx).finish();
                                 return nn::Embedding(count, size, options, python_line());
                               });
+  auto bag = define_class<nn::EmbeddingBag>(
+      m, "EmbeddingBag", "Rows of weight, as sum, mean or max of bags.", [](CallArguments& a) {
+        const auto count = a.need<int64_t>("num_embeddings");
+        const auto size = a.need<int64_t>("embedding_dim");
+        nn::EmbeddingBagOptions options;
+        a.take("mode", options.mode).finish();
+        return nn::EmbeddingBag(count, size, options, python_line());
+      });
+  bag.def(
+      "forward",
+      [](const nn::EmbeddingBag& self, const py::object& input, const py::object& offsets) {
+        const Tensor indices = tensor_from(input, "EmbeddingBag: input"),
+                     begins = tensor_or_undefined(offsets, "EmbeddingBag: offsets");
+        return forwarded([&] { return self.forward(indices, begins); });
+      },
+      py::arg("input"), py::arg("offsets") = py::none());
+  with_one<nn::AlphaDropout>(m, "AlphaDropout", "p", 0.5, "Dropout that keeps mean and variance.");
   with_one<nn::Dropout>(m, "Dropout", "p", 0.5, "Zeroes elements with probability p in training.");
   with_one<nn::DropoutChannels>(m, "Dropout1d", "p", 0.5, "Zeroes channels in training.");
   for (const char* name : {"Dropout2d", "Dropout3d"})
@@ -167,6 +203,13 @@ void bind_normalizations(py::module_& m) {
     a.finish();
     return nn::LayerNorm(shape, o, python_line());
   });
+  define_layer<nn::LocalResponseNorm>(
+      m, "LocalResponseNorm", "Over neighbouring channels.", [](CallArguments& a) {
+        const auto size = a.need<int64_t>("size");
+        nn::LocalResponseNormOptions o;
+        a.take("alpha", o.alpha).take("beta", o.beta).take("k", o.k).finish();
+        return nn::LocalResponseNorm(size, o);
+      });
   define_layer<nn::GroupNorm>(m, "GroupNorm", "Over groups of channels.", [](CallArguments& a) {
     const auto groups = a.need<int64_t>("num_groups"), channels = a.need<int64_t>("num_channels");
     nn::GroupNormOptions o;
@@ -270,12 +313,43 @@ void take_interpolation(CallArguments& a, nn::InterpolateOptions& o) {
   a.take("align_corners", o.align_corners).take("antialias", o.antialias).finish();
 }
 
+nn::FoldOptions fold_options(CallArguments& a) {
+  nn::FoldOptions o;
+  a.take("dilation", o.dilation).take("padding", o.padding).take("stride", o.stride).finish();
+  return o;
+}
+
+void bind_folds(py::module_& m) {
+  define_layer<nn::Unfold>(m, "Unfold", "Windows of images as columns.", [](CallArguments& a) {
+    const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+    return nn::Unfold(kernel, fold_options(a));
+  });
+  define_layer<nn::Fold>(m, "Fold", "The sum of what windows hold at each place.",
+                         [](CallArguments& a) {
+                           const nn::Sizes size = a.need("output_size", nn::Sizes(1));
+                           const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+                           return nn::Fold(size, kernel, fold_options(a));
+                         });
+}
+
 void bind_resampling(py::module_& m) {
   define_layer<nn::Upsample>(m, "Upsample", "Resizes the spatial axes.", [](CallArguments& a) {
     nn::UpsampleOptions o;
     take_interpolation(a, o);
     return nn::Upsample(o, python_line());
   });
+  define_layer<nn::UpsamplingNearest2d>(
+      m, "UpsamplingNearest2d", "Resizes images by the nearest pixels.", [](CallArguments& a) {
+        nn::UpsampleOptions o;
+        a.take("size", o.size).take("scale_factor", o.scale_factor).finish();
+        return nn::UpsamplingNearest2d(o, python_line());
+      });
+  define_layer<nn::UpsamplingBilinear2d>(
+      m, "UpsamplingBilinear2d", "Resizes images linearly, corners aligned.", [](CallArguments& a) {
+        nn::UpsampleOptions o;
+        a.take("size", o.size).take("scale_factor", o.scale_factor).finish();
+        return nn::UpsamplingBilinear2d(o, python_line());
+      });
   const auto factor = [](CallArguments& a, const char* name) {
     const auto value = a.need<int64_t>(name);
     a.finish();
@@ -284,6 +358,9 @@ void bind_resampling(py::module_& m) {
   define_layer<nn::PixelShuffle>(
       m, "PixelShuffle", "[N, C r^2, H, W] to [N, C, H r, W r].",
       [factor](CallArguments& a) { return nn::PixelShuffle(factor(a, "upscale_factor")); });
+  define_layer<nn::ChannelShuffle>(
+      m, "ChannelShuffle", "Channels of all groups alternate.",
+      [factor](CallArguments& a) { return nn::ChannelShuffle(factor(a, "groups")); });
   define_layer<nn::PixelUnshuffle>(
       m, "PixelUnshuffle", "[N, C, H r, W r] to [N, C r^2, H, W].",
       [factor](CallArguments& a) { return nn::PixelUnshuffle(factor(a, "downscale_factor")); });
@@ -309,6 +386,7 @@ void bind_layers(py::module_& m) {
   bind_normalizations(m);
   bind_pool_layers(m);
   bind_paddings(m);
+  bind_folds(m);
   bind_resampling(m);
 }
 

@@ -60,10 +60,17 @@ template <typename L, typename Make>
 auto define_class(py::module_& nn, const char* name, const char* doc, const Make& make) {
   const std::string text = signature_text(name, make) + "\n\n" + doc;
   py::class_<L, eager::nn::Module> layer(nn, name, text.c_str());
-  layer.def(py::init([name, make](const py::args& args, const py::kwargs& kwargs) {
-    CallArguments arguments(name, args, kwargs);
-    return make(arguments);
-  }));
+  layer.def(
+      "__init__",
+      [name, make](py::detail::value_and_holder& self, const py::args& args,
+                   const py::kwargs& kwargs) {
+        CallArguments arguments(name, args, kwargs);
+        self.value_ptr() = new L(make(arguments));
+        // What copies and pickles are made with.
+        py::handle(reinterpret_cast<PyObject*>(self.inst)).attr("__dict__")["_made_with"] =
+            py::make_tuple(name, args, kwargs);
+      },
+      py::detail::is_new_style_constructor());
   define_tensors(layer);
   return layer;
 }

@@ -80,31 +80,89 @@ void take(CallArguments& a, optim::AsgdOptions& o) {
   a.take("weight_decay", o.weight_decay).take("maximize", o.maximize);
 }
 
+// What take() takes, with the values that it has.
+template <typename Options>
+py::dict dict_of(const char* name, Options options) {
+  std::vector<CallArguments::Parameter> notes;
+  CallArguments arguments(name, &notes);
+  try {
+    take(arguments, options);
+    arguments.finish();
+  } catch (const CallArguments::Noted&) {
+    // That was all of them.
+  }
+  const py::object value_of = py::module_::import("ast").attr("literal_eval");
+  py::dict all;
+  for (const auto& [option, type, value] : notes)
+    all[py::str(option)] = value_of(value);
+  return all;
+}
+
+// A group, and what Python reads of it: its tensors as they were given, and its options.
+template <typename Options>
+struct GivenGroup {
+  optim::Group<Options> group;
+  py::list params;
+  py::dict options;
+};
+
+py::list tensors_as_given(const py::object& params) {
+  if (py::isinstance<Tensor>(params)) return py::list(py::make_tuple(params));
+  py::list all;
+  for (const py::handle& one : params)  // pairs (name, tensor), too
+    all.append(py::isinstance<py::tuple>(one) ? py::object(one[py::int_(1)]) : one);
+  return all;
+}
+
 // params: tensors, or dicts of "params" and options that differ from the rest's.
 template <typename Options>
-std::vector<optim::Group<Options>> groups_from(const char* name, const py::object& params,
-                                               const Options& options) {
-  const py::list all(params);
-  if (all.empty() || !py::isinstance<py::dict>(all[0])) return {{tensors_from(all, name), options}};
-  std::vector<optim::Group<Options>> groups;
+std::vector<GivenGroup<Options>> groups_from(const char* name, const py::object& params,
+                                             const Options& options) {
+  if (!py::isinstance<Tensor>(params) && !py::isinstance<py::iterable>(params))
+    throw py::type_error(text(name, "(): params: expected Tensors or dicts of them, got ",
+                              std::string(py::repr(params))));
+  const py::list all = tensors_as_given(params);
+  std::vector<GivenGroup<Options>> groups;
+  const auto add = [&](const py::list& tensors, const Options& own) {
+    groups.push_back({{tensors_from(tensors, name), own}, tensors, dict_of(name, own)});
+  };
+  if (all.empty() || !py::isinstance<py::dict>(all[0])) {
+    add(all, options);
+    return groups;
+  }
   for (const py::handle& one : all) {
-    py::kwargs own;
+    py::kwargs given;
     py::object parameters;
     for (const auto& [key, value] : one.cast<py::dict>()) {
       if (std::string(py::str(key)) == "params")
         parameters = py::reinterpret_borrow<py::object>(value);
       else
-        own[key] = value;
+        given[key] = value;
     }
     if (!parameters) throw py::type_error(text(name, ": a group has no \"params\""));
-    optim::Group<Options>& group = groups.emplace_back();
-    group.options = options;
-    CallArguments a(name, py::args(), own);
-    take(a, group.options);
+    Options own = options;
+    CallArguments a(name, py::args(), given);
+    take(a, own);
     a.finish();
-    group.parameters = tensors_from(parameters, name);
+    add(tensors_as_given(parameters), own);
   }
   return groups;
+}
+
+// "_groups": what sardonyx/eager/optim.py shows as param_groups.
+template <typename Options>
+void note_groups(const py::handle& self, const std::vector<GivenGroup<Options>>& groups) {
+  py::list noted;
+  for (const GivenGroup<Options>& one : groups)
+    noted.append(py::make_tuple(one.params, one.options));
+  self.attr("_groups") = noted;
+}
+template <typename O, typename Options>
+O made_of(const std::vector<GivenGroup<Options>>& given) {
+  std::vector<optim::Group<Options>> groups;
+  for (const GivenGroup<Options>& one : given)
+    groups.push_back(one.group);
+  return O(groups);
 }
 
 template <typename O, typename Options>
@@ -116,15 +174,29 @@ void optimizer(py::module_& m, const char* name) {
     a.finish();
   });
   py::class_<O, optim::Optimizer>(m, name, signature.c_str())
-      .def(py::init(
-               [name](const py::object& params, const py::args& args, const py::kwargs& kwargs) {
-                 CallArguments a(name, args, kwargs);
-                 Options options;
-                 take(a, options);
-                 a.finish();
-                 return O(groups_from(name, params, options));
-               }),
-           py::arg("params"));
+      .def(
+          "__init__",
+          [name](py::detail::value_and_holder& self, const py::object& params, const py::args& args,
+                 const py::kwargs& kwargs) {
+            CallArguments a(name, args, kwargs);
+            Options options;
+            take(a, options);
+            a.finish();
+            const auto groups = groups_from(name, params, options);
+            self.value_ptr() = new O(made_of<O>(groups));
+            const py::handle object(reinterpret_cast<PyObject*>(self.inst));
+            note_groups(object, groups);
+            object.attr("defaults") = dict_of(name, options);
+          },
+          py::detail::is_new_style_constructor(), py::arg("params"))
+      .def("_set_groups", [name](const py::object& self, const py::object& groups) {
+        const auto given = groups_from(name, groups, Options());
+        O made = made_of<O>(given);
+        O& before = self.cast<O&>();
+        made.take_over(before);
+        before = std::move(made);
+        note_groups(self, given);
+      });
 }
 
 void bind_lbfgs(py::module_& m) {
@@ -141,12 +213,65 @@ void bind_lbfgs(py::module_& m) {
   };
   py::class_<optim::LBFGS, optim::Optimizer>(m, "LBFGS",
                                              "step(closure) alone; see torch.optim.LBFGS.")
-      .def(py::init([take_options](const py::object& params, const py::args& args,
-                                   const py::kwargs& kwargs) {
-             CallArguments a("LBFGS", args, kwargs);
-             return optim::LBFGS(tensors_from(params, "LBFGS"), take_options(a));
-           }),
-           py::arg("params"));
+      .def(
+          "__init__",
+          [take_options](py::detail::value_and_holder& self, const py::object& params,
+                         const py::args& args, const py::kwargs& kwargs) {
+            CallArguments a("LBFGS", args, kwargs);
+            const optim::LbfgsOptions options = take_options(a);
+            const py::list given = tensors_as_given(params);
+            self.value_ptr() = new optim::LBFGS(tensors_from(given, "LBFGS"), options);
+            py::dict noted;
+            noted["lr"] = options.lr;
+            const py::handle object(reinterpret_cast<PyObject*>(self.inst));
+            object.attr("_groups") = py::list(py::make_tuple(py::make_tuple(given, noted)));
+          },
+          py::detail::is_new_style_constructor(), py::arg("params"));
+}
+
+// An optimiser that Python derives from Optimizer: its step() is Python's. Rates are kept here, so
+// that schedulers and GradScaler serve it as well.
+class PythonOptimizer : public optim::Optimizer {
+ public:
+  PythonOptimizer(const std::string& name, SharedObject self)
+      : Optimizer(name), self_(std::move(self)) {}
+  void add(const std::vector<Tensor>& parameters, double lr) {
+    add_group_without_states(parameters, lr);
+  }
+
+ protected:
+  Tensor step_all(const optim::Closure*, const Loc&) override {
+    const LockedInterpreter locked;
+    if (condition().defined() && !condition().item<bool>()) return {};
+    const py::object self = (*self_)();
+    const py::object own = py::type::of(self).attr("step");
+    if (own.is(py::type::of<optim::Optimizer>().attr("step"))) {
+      PyErr_SetString(PyExc_NotImplementedError, text(name(), " has no step() of its own").c_str());
+      throw py::error_already_set();
+    }
+    const py::object loss = self.attr("step")();
+    return py::isinstance<Tensor>(loss) ? loss.cast<Tensor>() : Tensor();
+  }
+
+ private:
+  SharedObject self_;  // a weak reference
+};
+
+void add_python_group(const py::object& self, const py::list& params, const py::dict& options) {
+  auto& optimizer = dynamic_cast<PythonOptimizer&>(self.cast<optim::Optimizer&>());
+  const py::object lr = options.attr("get")("lr", 0.0);
+  optimizer.add(tensors_from(params, optimizer.name().c_str()), py::float_(lr));
+  self.attr("_groups").attr("append")(py::make_tuple(params, options));
+}
+
+// Optimizer(params, defaults), as torch's.
+void construct_base(py::detail::value_and_holder& self, const py::object& params,
+                    const py::dict& defaults) {
+  const auto object = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
+  const auto name = py::type::of(object).attr("__name__").cast<std::string>();
+  self.value_ptr() = new PythonOptimizer(name, shared_object(py::weakref(object)));
+  object.attr("defaults") = defaults;
+  object.attr("_given") = params;
 }
 
 py::object step(optim::Optimizer& self, const py::object& closure) {
@@ -165,9 +290,19 @@ py::object step(optim::Optimizer& self, const py::object& closure) {
 }
 
 void bind_base(py::module_& m) {
-  py::class_<optim::Optimizer>(m, "Optimizer")
+  py::class_<optim::Optimizer>(m, "Optimizer", py::dynamic_attr(),
+                               "What optimisers derive from: Optimizer(params, defaults), step().")
+      .def("__init__", &construct_base, py::detail::is_new_style_constructor(), py::arg("params"),
+           py::arg("defaults"))
+      .def("_add_group", &add_python_group)
+      .def_property_readonly("_is_of_python",
+                             [](const optim::Optimizer& self) {
+                               return dynamic_cast<const PythonOptimizer*>(&self) != nullptr;
+                             })
       .def("step", &step, py::arg("closure") = py::none())
-      .def("zero_grad", &optim::Optimizer::zero_grad)
+      .def(
+          "zero_grad", [](const optim::Optimizer& self, bool) { self.zero_grad(); },
+          py::arg("set_to_none") = true)
       .def("parameters", &optim::Optimizer::parameters)
       .def_property(
           "lr", [](const optim::Optimizer& self) { return self.lr(); },

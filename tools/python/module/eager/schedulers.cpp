@@ -23,6 +23,49 @@ std::function<double(int64_t)> factor_from(const py::object& function) {
   };
 }
 
+// A schedule that Python derives from LRScheduler: get_lr() gives the rates of the step last_epoch.
+class PythonScheduler : public Scheduler {
+ public:
+  PythonScheduler(const Optimizer& optimizer, SharedObject self)
+      : Scheduler(optimizer), self_(std::move(self)) {}
+  int64_t asked_step() const { return asked_step_; }
+  void set_step(int64_t step) override {
+    const LockedInterpreter locked;
+    asked_step_ = step;
+    rates_ = (*self_)().attr("get_lr")().cast<std::vector<double>>();
+    if (rates_.size() != lrs().size())
+      throw py::type_error(text("get_lr(): expected ", lrs().size(),
+                                " rates, one for each group, got ", rates_.size()));
+    next_ = 0;
+    Scheduler::set_step(step);
+  }
+
+ private:
+  double lr_at(int64_t, double) const override { return rates_[next_++]; }
+
+  SharedObject self_;  // a weak reference
+  int64_t asked_step_ = 0;
+  std::vector<double> rates_;
+  mutable size_t next_ = 0;
+};
+
+int64_t last_epoch(const Scheduler& self) {
+  const auto* own = dynamic_cast<const PythonScheduler*>(&self);
+  return own ? own->asked_step() : self.steps();
+}
+
+// As torch's, a schedule sets the rates of its first step when it is made.
+void construct_scheduler(py::detail::value_and_holder& self, const py::object& optimizer,
+                         int64_t last_epoch) {
+  const auto object = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
+  auto* const made =
+      new PythonScheduler(optimizer.cast<const Optimizer&>(), shared_object(py::weakref(object)));
+  self.value_ptr() = made;
+  object.attr("optimizer") = optimizer;
+  object.attr("base_lrs") = made->lrs();
+  made->set_step(last_epoch + 1);
+}
+
 template <typename S>
 void of_function(py::module_& m, const char* name) {
   SchedulerClass<S>(m, name).def(
@@ -30,6 +73,47 @@ void of_function(py::module_& m, const char* name) {
         return std::make_shared<S>(optimizer, factor_from(lr_lambda));
       }),
       py::arg("optimizer"), py::arg("lr_lambda"));
+}
+
+std::shared_ptr<optim::CyclicLR> cyclic(const Optimizer& optimizer, double base_lr, double max_lr,
+                                        int64_t up, std::optional<int64_t> down,
+                                        const std::string& mode, double gamma,
+                                        const py::object& scale_fn, const std::string& scale_mode) {
+  using Mode = optim::CyclicOptions::Mode;
+  optim::CyclicOptions o{.base_lr = base_lr, .max_lr = max_lr, .step_size_up = up};
+  o.step_size_down = down;
+  o.gamma = gamma;
+  o.scale_by_step = scale_mode == "iterations";
+  if (mode == "triangular2")
+    o.mode = Mode::kTriangular2;
+  else if (mode == "exp_range")
+    o.mode = Mode::kExpRange;
+  else if (mode != "triangular")
+    throw py::type_error("mode: expected triangular, triangular2 or exp_range, got " + mode);
+  if (!scale_fn.is_none()) {
+    o.scale = [held = shared_object(scale_fn)](double at) {
+      const LockedInterpreter locked;
+      return (*held)(at).cast<double>();
+    };
+  }
+  return std::make_shared<optim::CyclicLR>(optimizer, o);
+}
+
+void bind_cycles(py::module_& m) {
+  SchedulerClass<optim::CyclicLR>(m, "CyclicLR")
+      .def(py::init(&cyclic), py::arg("optimizer"), py::arg("base_lr"), py::arg("max_lr"),
+           py::arg("step_size_up") = 2000, py::arg("step_size_down") = py::none(),
+           py::arg("mode") = "triangular", py::arg("gamma") = 1.0, py::arg("scale_fn") = py::none(),
+           py::arg("scale_mode") = "cycle");
+  SchedulerClass<optim::SWALR>(m, "SWALR")
+      .def(py::init([](const Optimizer& optimizer, double swa_lr, int64_t epochs,
+                       const std::string& strategy) {
+             if (strategy != "cos" && strategy != "linear")
+               throw py::type_error("anneal_strategy: expected cos or linear, got " + strategy);
+             return std::make_shared<optim::SWALR>(optimizer, swa_lr, epochs, strategy == "linear");
+           }),
+           py::arg("optimizer"), py::arg("swa_lr"), py::arg("anneal_epochs") = 10,
+           py::arg("anneal_strategy") = "cos");
 }
 
 void bind_joined(py::module_& m) {
@@ -83,10 +167,14 @@ void bind_one_cycle(py::module_& m) {
 }  // namespace
 
 void bind_schedulers(py::module_& m) {
-  py::class_<Scheduler, std::shared_ptr<Scheduler>>(m, "LRScheduler")
+  py::class_<Scheduler, std::shared_ptr<Scheduler>>(
+      m, "LRScheduler", py::dynamic_attr(),
+      "What schedules derive from: LRScheduler(optimizer), get_lr() gives the rates by group.")
+      .def("__init__", &construct_scheduler, py::detail::is_new_style_constructor(),
+           py::arg("optimizer"), py::arg("last_epoch") = -1)
       .def("step", &Scheduler::step)
       .def("get_last_lr", &Scheduler::lrs)
-      .def_property_readonly("last_epoch", &Scheduler::steps)
+      .def_property_readonly("last_epoch", &last_epoch)
       .def("state_dict", &Scheduler::state_dict)
       .def("load_state_dict", &Scheduler::load_state_dict, py::arg("state_dict"));
   SchedulerClass<optim::StepLR>(m, "StepLR")
@@ -116,6 +204,7 @@ void bind_schedulers(py::module_& m) {
   of_function<optim::LambdaLR>(m, "LambdaLR");
   of_function<optim::MultiplicativeLR>(m, "MultiplicativeLR");
   bind_one_cycle(m);
+  bind_cycles(m);
   bind_joined(m);
   bind_plateau(m);
 }

@@ -1,45 +1,51 @@
-// Functions of elements, reductions and products, as functions and as methods of tensors.
-#include <pybind11/stl.h>
-
+// Functions of elements and products, as functions and as methods of tensors.
 #include "eager/functional/functional.h"
 #include "eager/functional/linalg.h"
-#include "tools/python/module/eager/arguments.h"
+#include "eager/functional/special.h"
 #include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/function_rows.h"
 #include "tools/python/module/eager/integers.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
 
+using eager::Operand;
 using Unary = Tensor (*)(const Tensor&, Loc);
-using Binary = Tensor (*)(const eager::Operand&, const eager::Operand&);
+using Binary = Tensor (*)(const Operand&, const Operand&);
 using OfTwo = Tensor (*)(const Tensor&, const Tensor&, Loc);
-using AlongAxis = Tensor (*)(const Tensor&, int64_t, Loc);
-using OverAxes = Tensor (*)(const Tensor&, const eager::Axes&, bool, Loc);
-
-template <typename Function>
-struct FunctionRow {
-  const char* name;
-  Function function;
-};
 
 constexpr FunctionRow<Unary> kUnary[] = {
     {"abs", eager::abs},
+    {"absolute", eager::abs},
     {"acos", eager::acos},
     {"acosh", eager::acosh},
+    {"arccos", eager::acos},
+    {"arcsin", eager::asin},
+    {"arctan", eager::atan},
+    {"argwhere", eager::argwhere},
     {"asin", eager::asin},
     {"asinh", eager::asinh},
     {"atan", eager::atan},
     {"atanh", eager::atanh},
+    {"atleast_1d", eager::atleast_1d},
+    {"atleast_2d", eager::atleast_2d},
+    {"atleast_3d", eager::atleast_3d},
     {"bitwise_not", eager::bitwise_not},
     {"ceil", eager::ceil},
+    {"corrcoef", eager::corrcoef},
     {"cos", eager::cos},
     {"cosh", eager::cosh},
     {"deg2rad", eager::deg2rad},
+    {"digamma", eager::digamma},
     {"erf", eager::erf},
     {"erfc", eager::erfc},
+    {"erfinv", eager::erfinv},
     {"exp", eager::exp},
     {"exp2", eager::exp2},
     {"expm1", eager::expm1},
+    {"fix", eager::trunc},
+    {"fliplr", eager::fliplr},
+    {"flipud", eager::flipud},
     {"floor", eager::floor},
     {"frac", eager::frac},
     {"hardsigmoid", eager::hardsigmoid},
@@ -47,6 +53,9 @@ constexpr FunctionRow<Unary> kUnary[] = {
     {"isfinite", eager::isfinite},
     {"isinf", eager::isinf},
     {"isnan", eager::isnan},
+    {"isneginf", eager::isneginf},
+    {"isposinf", eager::isposinf},
+    {"lgamma", eager::lgamma},
     {"log", eager::log},
     {"log10", eager::log10},
     {"log1p", eager::log1p},
@@ -55,6 +64,7 @@ constexpr FunctionRow<Unary> kUnary[] = {
     {"logsigmoid", eager::logsigmoid},
     {"mish", eager::mish},
     {"neg", eager::neg},
+    {"negative", eager::neg},
     {"nonzero", eager::nonzero},
     {"rad2deg", eager::rad2deg},
     {"reciprocal", eager::reciprocal},
@@ -65,8 +75,10 @@ constexpr FunctionRow<Unary> kUnary[] = {
     {"selu", eager::selu},
     {"sigmoid", eager::sigmoid},
     {"sign", eager::sign},
+    {"signbit", eager::signbit},
     {"silu", eager::silu},
     {"sin", eager::sin},
+    {"sinc", eager::sinc},
     {"sinh", eager::sinh},
     {"softplus", eager::softplus},
     {"softsign", eager::softsign},
@@ -80,34 +92,44 @@ constexpr FunctionRow<Unary> kUnary[] = {
 };
 
 constexpr FunctionRow<Binary> kBinary[] = {
-    {"add", eager::add},
+    {"arctan2", eager::atan2},
     {"atan2", eager::atan2},
     {"bitwise_and", eager::bitwise_and},
     {"bitwise_or", eager::bitwise_or},
     {"bitwise_xor", eager::bitwise_xor},
-    {"div", eager::div},
+    {"copysign", eager::copysign},
+    {"divide", eager::div},
     {"eq", eager::eq},
+    {"float_power", eager::float_power},
     {"floor_divide", eager::floor_divide},
     {"fmod", eager::fmod},
     {"ge", eager::ge},
+    {"greater", eager::gt},
+    {"greater_equal", eager::ge},
     {"gt", eager::gt},
     {"hypot", eager::hypot},
     {"le", eager::le},
+    {"less", eager::lt},
+    {"less_equal", eager::le},
     {"logaddexp", eager::logaddexp},
     {"lt", eager::lt},
     {"maximum", eager::maximum},
     {"minimum", eager::minimum},
     {"mul", eager::mul},
+    {"multiply", eager::mul},
     {"ne", eager::ne},
+    {"not_equal", eager::ne},
     {"pow", eager::pow},
     {"remainder", eager::remainder},
-    {"sub", eager::sub},
+    {"subtract", eager::sub},
+    {"true_divide", eager::div},
     {"xlogy", eager::xlogy},
 };
 
 constexpr FunctionRow<OfTwo> kOfTwo[] = {
     {"bmm", eager::bmm},
     {"dot", eager::dot},
+    {"inner", eager::inner},
     {"kron", eager::kron},
     {"logical_and", eager::logical_and},
     {"logical_or", eager::logical_or},
@@ -116,166 +138,24 @@ constexpr FunctionRow<OfTwo> kOfTwo[] = {
     {"mm", eager::mm},
     {"mv", eager::mv},
     {"outer", eager::outer},
-    {"prelu", eager::prelu},
 };
 
-constexpr FunctionRow<AlongAxis> kAlongAxis[] = {
-    {"cumprod", eager::cumprod},         {"cumsum", eager::cumsum},   {"glu", eager::glu},
-    {"log_softmax", eager::log_softmax}, {"softmax", eager::softmax}, {"softmin", eager::softmin},
-};
-
-Tensor sum(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
-  return x.sum(axes, keepdim, loc);
-}
-Tensor mean(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
-  return x.mean(axes, keepdim, loc);
-}
-Tensor amax(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
-  return x.amax(axes, keepdim, loc);
-}
-Tensor amin(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
-  return x.amin(axes, keepdim, loc);
-}
-constexpr FunctionRow<OverAxes> kOverAxes[] = {
-    {"all", eager::all},
-    {"amax", amax},
-    {"amin", amin},
-    {"any", eager::any},
-    {"logsumexp", eager::logsumexp},
-    {"mean", mean},
-    {"nanmean", eager::nanmean},
-    {"nansum", eager::nansum},
-    {"prod", eager::prod},
-    {"sum", sum},
-};
-
-void bind_rows(Definer& define) {
-  for (const auto& [name, function] : kUnary) {
-    define(name, [function = function](const Tensor& x) {
-      return unlocked([&](const Loc& loc) { return function(x, loc); });
-    });
-  }
-  for (const auto& [name, function] : kBinary) {
-    define(
-        name,
-        [function = function](const py::object& a, const py::object& b) {
-          const Loc loc = python_line();
-          const OperandHolder left(a, b, loc), right(b, a, loc);
-          const UnlockedInterpreter released;
-          return function(left.get(), right.get());
-        },
-        py::arg("other"));
-  }
-  for (const auto& [name, function] : kOfTwo) {
-    define(
-        name,
-        [function = function](const Tensor& a, const Tensor& b) {
-          return unlocked([&](const Loc& loc) { return function(a, b, loc); });
-        },
-        py::arg("other"));
-  }
-  for (const auto& [name, function] : kAlongAxis) {
-    define(
-        name,
-        [function = function](const Tensor& x, int64_t dim) {
-          return unlocked([&](const Loc& loc) { return function(x, dim, loc); });
-        },
-        py::arg("dim") = -1);
-  }
-  for (const auto& [name, function] : kOverAxes) {
-    define(
-        name,
-        [function = function](const Tensor& x, const py::object& dim, bool keepdim) {
-          const std::vector<int64_t> axes = int64s_from(dim);
-          return unlocked([&](const Loc& loc) { return function(x, axes, keepdim, loc); });
-        },
-        py::arg("dim") = py::none(), py::arg("keepdim") = false);
-  }
+void bind_tables(RowDefiner& define) {
+  for (const auto& [name, function] : kUnary)
+    define(text(name, "(input)").c_str(), function);
+  for (const auto& [name, function] : kBinary)
+    define(text(name, "(input, other)").c_str(), function);
+  for (const auto& [name, function] : kOfTwo)
+    define(text(name, "(input, other|mat2|vec|vec2|tensor)").c_str(), function);
 }
 
-// max(x), max(x, dim), max(x, other).
-template <typename All, typename Along>
-auto extreme(const All& all, const Along& along, Binary of_two) {
-  return [=](const Tensor& x, const py::object& dim, bool keepdim) -> py::object {
-    if (dim.is_none()) return py::cast(unlocked([&](const Loc& loc) { return all(x, loc); }));
-    if (py::isinstance<Tensor>(dim))
-      return py::cast(of_two({x, python_line()}, dim.cast<const Tensor&>()));
-    const auto axis = dim.cast<int64_t>();
-    return py::cast(unlocked([&](const Loc& loc) { return along(x, axis, keepdim, loc); }));
-  };
-}
-
-template <typename Function>
-auto place_of_extreme(Function function) {
-  return [function](const Tensor& x, std::optional<int64_t> dim, bool keepdim) {
-    return unlocked([&](const Loc& loc) { return function(x, dim, keepdim, loc); });
-  };
-}
-
-using Spread = Tensor (*)(const Tensor&, const eager::Axes&, bool, int64_t, Loc);
-
-void bind_statistics(Definer& define) {
-  const py::arg_v dim = py::arg("dim") = py::none(), keepdim = py::arg("keepdim") = false;
-  define("max",
-         extreme([](const Tensor& x, Loc loc) { return eager::max(x, loc); },
-                 [](const Tensor& x, int64_t axis, bool keeps, Loc loc) {
-                   return eager::max(x, axis, keeps, loc);
-                 },
-                 eager::maximum),
-         dim, keepdim);
-  define("min",
-         extreme([](const Tensor& x, Loc loc) { return eager::min(x, loc); },
-                 [](const Tensor& x, int64_t axis, bool keeps, Loc loc) {
-                   return eager::min(x, axis, keeps, loc);
-                 },
-                 eager::minimum),
-         dim, keepdim);
-  define("argmax", place_of_extreme(eager::argmax), dim, keepdim);
-  define("argmin", place_of_extreme(eager::argmin), dim, keepdim);
-  for (const auto& [name, function] :
-       {FunctionRow<Spread>{"var", eager::var}, FunctionRow<Spread>{"std", eager::std}}) {
-    define(
-        name,
-        [function = function](const Tensor& x, const py::object& axes, bool keeps,
-                              int64_t correction) {
-          const std::vector<int64_t> over = int64s_from(axes);
-          return unlocked(
-              [&](const Loc& loc) { return function(x, over, keeps, correction, loc); });
-        },
-        dim, keepdim, py::arg("correction") = 1);
-  }
-  define(
-      "norm",
-      [](const Tensor& x, double p, const py::object& axes, bool keeps) {
-        const std::vector<int64_t> over = int64s_from(axes);
-        return unlocked([&](const Loc& loc) { return eager::norm(x, p, over, keeps, loc); });
-      },
-      py::arg("p") = 2.0, dim, keepdim);
-  define(
-      "topk",
-      [](const Tensor& x, int64_t k, int64_t axis, bool largest) {
-        return unlocked([&](const Loc& loc) { return eager::topk(x, k, axis, largest, loc); });
-      },
-      py::arg("k"), py::arg("dim") = -1, py::arg("largest") = true);
-  define(
-      "sort",
-      [](const Tensor& x, int64_t axis, bool descending) {
-        return unlocked([&](const Loc& loc) { return eager::sort(x, axis, descending, loc); });
-      },
-      py::arg("dim") = -1, py::arg("descending") = false);
-  define(
-      "argsort",
-      [](const Tensor& x, int64_t axis, bool descending) {
-        return unlocked([&](const Loc& loc) { return eager::argsort(x, axis, descending, loc); });
-      },
-      py::arg("dim") = -1, py::arg("descending") = false);
-}
-
-// Bounds that a double does not hold are those of maximum() and minimum().
-Tensor clamped(const py::object& input, const py::object& low, const py::object& high) {
-  const Loc loc = python_line();
+// Bounds that a double does not hold are those of maximum() and minimum(), as tensors are.
+Tensor clamped(const py::object& input, const py::object& low, const py::object& high, Loc loc) {
   const Tensor x = tensor_from(input, "clamp");
-  if (is_wide(low, x.dtype()) || is_wide(high, x.dtype())) {
+  const auto is_operand = [&](const py::object& bound) {
+    return py::isinstance<Tensor>(bound) || is_wide(bound, x.dtype());
+  };
+  if (is_operand(low) || is_operand(high)) {
     Tensor y = x;
     if (!low.is_none()) y = eager::maximum({y, loc}, OperandHolder(low, input, loc).get());
     if (!high.is_none()) y = eager::minimum({y, loc}, OperandHolder(high, input, loc).get());
@@ -289,93 +169,131 @@ Tensor clamped(const py::object& input, const py::object& low, const py::object&
   return eager::clamp(x, least, greatest, loc);
 }
 
-void bind_with_numbers(Definer& define) {
-  define("clamp", &clamped, py::arg("min") = py::none(), py::arg("max") = py::none());
-  define(
-      "leaky_relu",
-      [](const Tensor& x, double slope) {
-        return unlocked([&](const Loc& loc) { return eager::leaky_relu(x, slope, loc); });
-      },
-      py::arg("negative_slope") = 0.01);
-  define(
-      "elu",
-      [](const Tensor& x, double alpha) {
-        return unlocked([&](const Loc& loc) { return eager::elu(x, alpha, loc); });
-      },
-      py::arg("alpha") = 1.0);
-  define(
-      "celu",
-      [](const Tensor& x, double alpha) {
-        return unlocked([&](const Loc& loc) { return eager::celu(x, alpha, loc); });
-      },
-      py::arg("alpha") = 1.0);
-  define(
-      "hardtanh",
-      [](const Tensor& x, double low, double high) {
-        return unlocked([&](const Loc& loc) { return eager::hardtanh(x, low, high, loc); });
-      },
-      py::arg("min_val") = -1.0, py::arg("max_val") = 1.0);
-  define(
-      "gelu",
-      [](const Tensor& x, const std::string& approximate) {
-        return unlocked([&](const Loc& loc) { return eager::gelu(x, approximate, loc); });
-      },
-      py::arg("approximate") = "none");
-  define(
-      "lerp",
-      [](const py::object& input, const py::object& end, const py::object& weight) {
-        const Loc loc = python_line();
-        return eager::lerp(tensor_from(input, "lerp"), OperandHolder(end, input, loc).get(),
-                           OperandHolder(weight, input, loc).get());
-      },
-      py::arg("end"), py::arg("weight"));
+void bind_activations(RowDefiner& define) {
+  define("leaky_relu(input, negative_slope=0.01)", eager::leaky_relu);
+  define("elu(input, alpha=1.0)", eager::elu);
+  define("celu(input, alpha=1.0)", eager::celu);
+  define("hardtanh(input, min_val=-1.0, max_val=1.0)", eager::hardtanh);
+  define("hardshrink(input, lambd=0.5)", eager::hardshrink);
+  define("softshrink(input, lambd=0.5)", eager::softshrink);
+  define("threshold(input, threshold, value)", eager::threshold);
+  define("gelu(input, approximate='none')", eager::gelu);
+  define("glu(input, dim=-1)", eager::glu);
+  define("prelu(input, weight)", eager::prelu);
+  define("softplus(input, beta=1.0)",
+         [](const Tensor& x, double beta, Loc loc) { return eager::softplus(x, beta, loc); });
+  using AlongAxis = Tensor (*)(const Tensor&, int64_t, Loc);
+  for (const auto& [name, function] : {FunctionRow<AlongAxis>{"softmax", eager::softmax},
+                                       {"log_softmax", eager::log_softmax},
+                                       {"softmin", eager::softmin}}) {
+    define(text(name, "(input, dim=-1)").c_str(), function);
+  }
 }
 
-void bind_products(py::module_& module) {
-  module.def(
-      "where",
-      [](const Tensor& condition, const py::object& a, const py::object& b) {
-        const Loc loc = python_line();
-        const OperandHolder yes(a, b, loc), no(b, a, loc);
-        const UnlockedInterpreter released;
-        return eager::where(condition, yes.get(), no.get());
-      },
-      py::arg("condition"), py::arg("input"), py::arg("other"));
-  module.def(
-      "einsum",
-      [](const std::string& equation, const py::args& operands) {
-        const std::vector<Tensor> tensors =
-            tensors_from(operands.size() == 1 ? operands[0] : py::object(operands), "einsum");
-        return unlocked([&](const Loc& loc) { return eager::einsum(equation, tensors, loc); });
-      },
-      py::arg("equation"));
-  module.def(
-      "linear",
-      [](const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
-        return unlocked(
-            [&](const Loc& loc) { return eager::linear(x, weight, bias.value_or(Tensor()), loc); });
-      },
-      py::arg("input"), py::arg("weight"), py::arg("bias") = py::none());
-  module.def(
-      "allclose",
-      [](const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
-        return eager::allclose(a, b, {rtol, atol, equal_nan}, python_line());
-      },
-      py::arg("input"), py::arg("other"), py::arg("rtol") = 1e-5, py::arg("atol") = 1e-8,
-      py::arg("equal_nan") = false);
-  module.def(
-      "equal", [](const Tensor& a, const Tensor& b) { return eager::equal(a, b, python_line()); },
-      py::arg("input"), py::arg("other"));
+void bind_with_numbers(RowDefiner& define) {
+  for (const char* name : {"clamp", "clip"})
+    define(text(name, "(input, min=None, max=None)").c_str(), &clamped);
+  define("clamp_min(input, min)", [](const py::object& x, const py::object& bound, Loc loc) {
+    return clamped(x, bound, py::none(), loc);
+  });
+  define("clamp_max(input, max)", [](const py::object& x, const py::object& bound, Loc loc) {
+    return clamped(x, py::none(), bound, loc);
+  });
+  define("logit(input, eps=None)", eager::logit);
+  define("nan_to_num(input, nan=0.0, posinf=None, neginf=None)", eager::nan_to_num);
+  define("heaviside(input, values)", eager::heaviside);
+  define("lerp(input, end, weight)", eager::lerp);
+  define("addcmul(input, tensor1, tensor2, *, value=1.0)", eager::addcmul);
+  define("addcdiv(input, tensor1, tensor2, *, value=1.0)", eager::addcdiv);
+  // With alpha, as torch has it; it is multiplied with the second operand.
+  define("add(input, other, *, alpha=1)",
+         [](const Operand& a, const Operand& b, const Operand& alpha) {
+           const bool is_plain = !alpha.tensor && alpha.number == 1;
+           return is_plain ? eager::add(a, b) : eager::add(a, {eager::mul(b, alpha), a.loc});
+         });
+  define("sub(input, other, *, alpha=1)",
+         [](const Operand& a, const Operand& b, const Operand& alpha) {
+           const bool is_plain = !alpha.tensor && alpha.number == 1;
+           return is_plain ? eager::sub(a, b) : eager::sub(a, {eager::mul(b, alpha), a.loc});
+         });
+  define("div(input, other, *, rounding_mode=None)",
+         [](const Operand& a, const Operand& b, const std::optional<std::string>& mode) {
+           if (!mode) return eager::div(a, b);
+           if (*mode == "floor") return eager::floor_divide(a, b);
+           if (*mode == "trunc") return eager::trunc(eager::div(a, b), a.loc);
+           throw py::type_error("div(): rounding_mode: expected None, 'floor' or 'trunc', got '" +
+                                *mode + "'");
+         });
+  define("isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False)",
+         [](const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
+           return eager::isclose(a, b, {rtol, atol, equal_nan});
+         });
+  define("allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False)",
+         [](const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan, Loc loc) {
+           return eager::allclose(a, b, {rtol, atol, equal_nan}, loc);
+         });
+  define("equal(input, other)", eager::equal);
+}
+
+// torch's where(condition) alone gives the places.
+py::object where(const Tensor& condition, const py::object& a, const py::object& b, Loc loc) {
+  if (a.is_none() && b.is_none()) return python_from_tensors(eager::where(condition, loc));
+  const OperandHolder yes(a, b, loc), no(b, a, loc);
+  return py::cast([&] {
+    const UnlockedInterpreter released;
+    return eager::where(condition, yes.get(), no.get());
+  }());
+}
+
+// dims: how many of the last and first axes, or a list of axes for each of the two.
+Tensor tensordot(const Tensor& a, const Tensor& b, const py::object& dims, Loc loc) {
+  if (!py::isinstance<py::sequence>(dims)) {
+    const auto count = dims.cast<int64_t>();
+    return eager::tensordot(a, b, count, loc);
+  }
+  const py::sequence both(dims);
+  if (both.size() != 2) throw py::type_error("tensordot(): dims: expected a number or two lists");
+  return eager::tensordot(a, b, int64s_from(both[0]), int64s_from(both[1]), loc);
+}
+
+using ScaledProducts = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, eager::ScaledProduct,
+                                  Loc);
+template <ScaledProducts function>
+Tensor scaled(const Tensor& x, const Tensor& a, const Tensor& b, double beta, double alpha,
+              Loc loc) {
+  return function(x, a, b, {beta, alpha}, loc);
+}
+
+void bind_products(RowDefiner& define) {
+  define.function("where(condition, input=None, other=None)", &where);
+  define.method("where(self, condition, other)",
+                [](const Tensor& x, const Tensor& condition, const Operand& other, Loc loc) {
+                  return eager::where(condition, {x, loc}, other);
+                });
+  define.function("einsum(equation, *operands)",
+                  [](std::string_view equation, const std::vector<Tensor>& operands, Loc loc) {
+                    return eager::einsum(equation, operands, loc);
+                  });
+  define.function("linear(input, weight, bias=None)", eager::linear);
+  define("tensordot(input|a, other|b, dims=2)", &tensordot);
+  define("cross(input, other, dim=-1)", eager::cross);
+  define("dist(input, other, p=2.0)", eager::dist);
+  define("cdist(x1, x2, p=2.0)", eager::cdist);
+  define("matrix_power(input, n)", eager::matrix_power);
+  define("addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0)", &scaled<eager::addmm>);
+  define("baddbmm(input, batch1, batch2, *, beta=1.0, alpha=1.0)", &scaled<eager::baddbmm>);
+  define("addbmm(input, batch1, batch2, *, beta=1.0, alpha=1.0)", &scaled<eager::addbmm>);
+  define("addmv(input, mat, vec, *, beta=1.0, alpha=1.0)", &scaled<eager::addmv>);
 }
 
 }  // namespace
 
 void bind_tensor_functions(py::module_& module, TensorClass& tensor) {
-  Definer define(module, tensor);
-  bind_rows(define);
-  bind_statistics(define);
+  RowDefiner define(module, &tensor);
+  bind_tables(define);
+  bind_activations(define);
   bind_with_numbers(define);
-  bind_products(module);
+  bind_products(define);
 }
 
 }  // namespace sardonyx::python::eager_layer

@@ -1,6 +1,8 @@
 // Tensors, element types and sizes; operators and indexing.
 #include <pybind11/stl.h>
 
+#include <cstring>
+
 #include "eager/create.h"
 #include "eager/functional/functional.h"
 #include "tools/python/module/arrays.h"
@@ -258,7 +260,24 @@ Tensor tensor_of(const py::object& data, const py::object& dtype, bool requires_
   return made;
 }
 
+// The bytes of the elements, for pickles.
+py::bytes bytes_of(const Tensor& x) {
+  const sardonyx::Tensor& value = x.data(python_line());
+  return {static_cast<const char*>(value.raw()), static_cast<size_t>(value.bytes())};
+}
+Tensor tensor_of_bytes(const py::bytes& bytes, DType dtype, const Shape& shape) {
+  sardonyx::Tensor made = sardonyx::Tensor::allocate(dtype, shape);
+  const std::string_view given = bytes;
+  if (dtype == DType::kString || given.size() != static_cast<size_t>(made.bytes()))
+    throw py::type_error(
+        text("a pickle of a tensor has ", given.size(), " bytes for ", dtype, to_text(shape)));
+  if (!given.empty()) std::memcpy(made.raw(), given.data(), given.size());
+  return Tensor(made);
+}
+
 void bind_value(py::module_& module, TensorClass& tensor) {
+  module.def("_bytes_of", &bytes_of);
+  module.def("_tensor_of_bytes", &tensor_of_bytes);
   tensor
       .def(py::init([](const Tensor& value) { return value.detach(); }), py::arg("value"),
            "The same value, cut from what it was computed from.")
@@ -275,9 +294,14 @@ void bind_value(py::module_& module, TensorClass& tensor) {
           py::arg("dim") = py::none())
       .def("numel", [](const Tensor& x) { return python_from_dim(x.numel(python_line())); })
       .def("item", &python_number, "The one element as a number of Python.")
-      .def(
-          "tolist",
-          [](const Tensor& x) { return array_from_tensor(x.data(python_line())).attr("tolist")(); })
+      .def("tolist",
+           [](const Tensor& x) {
+             const Loc loc = python_line();
+             const bool is_of_numpy = !is_floating(x.dtype()) || x.dtype() == DType::kFloat16 ||
+                                      x.dtype() == DType::kFloat || x.dtype() == DType::kDouble;
+             const Tensor shown = is_of_numpy ? x : x.detach().to(DType::kFloat, loc);
+             return array_from_tensor(shown.data(loc)).attr("tolist")();
+           })
       .def(
           "numpy", [](const Tensor& x) { return array_from_tensor(x.data(python_line()).clone()); },
           "A copy as an array.")

@@ -19,8 +19,11 @@ import weakref
 
 from .. import _sardonyx
 from .._sardonyx.eager import *  # noqa: F401,F403
-from .._sardonyx.eager import DType, Tensor, _autocast, _Compiled, _cond, _export, _ExportOptions, _while_loop
-from . import nn, op, optim  # noqa: F401
+from .._sardonyx.eager import DType, Tensor, _Compiled, _cond, _export, _ExportOptions, _while_loop
+from . import amp, func, nn, op, optim  # noqa: F401
+from ._tensor import device  # noqa: F401
+from .amp import autocast  # noqa: F401
+from .func import vmap  # noqa: F401
 
 for _name, _dtype in DType.__members__.items():
     globals()[_name] = _dtype
@@ -45,14 +48,33 @@ _as_decorator(_sardonyx.eager.no_grad)
 _as_decorator(_sardonyx.eager.enable_grad)
 
 
-def autocast(dtype=None, enabled=True):
-    """``with autocast():`` products take float32 inputs as `dtype` (bfloat16 unless given)."""
-    return _autocast(DType.bfloat16 if dtype is None else dtype, enabled)
-
-
 def from_numpy(array):
     """A tensor of an array's elements; a copy, since values of tensors never change."""
     return _sardonyx.eager.tensor(array)
+
+
+def as_tensor(data, dtype=None):
+    """`data` itself where it is a tensor of that type, else tensor(data, dtype)."""
+    if not isinstance(data, Tensor):
+        return _sardonyx.eager.tensor(data, dtype=dtype)
+    return data if dtype is None else data.to(dtype)
+
+
+def is_tensor(thing):
+    return isinstance(thing, Tensor)
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def numel(input):
+    return input.numel()
+
+
+# torch has these of torch.linalg under names without the module as well.
+det, inverse, pinverse = _sardonyx.eager.linalg.det, _sardonyx.eager.linalg.inv, _sardonyx.eager.linalg.pinv
+matrix_exp, slogdet = _sardonyx.eager.linalg.matrix_exp, _sardonyx.eager.linalg.slogdet
 
 
 def _flat(result):

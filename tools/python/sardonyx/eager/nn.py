@@ -11,9 +11,17 @@
 
 Losses and functions of torch.nn.functional are here as well: ``nn.cross_entropy``, ``nn.interpolate``.
 """
-from .._sardonyx.eager import Tensor
+import sys
+import types
+
+from .. import _sardonyx
+from .._sardonyx.eager import Generator as _Generator
+from .._sardonyx.eager import Tensor, _nn
+from .._sardonyx.eager import use_generator as _use_generator
 from .._sardonyx.eager._nn import *  # noqa: F401,F403
 from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
+from ._extension import extends as _extends
+from ._tensor import one_handle as _one_handle
 
 
 class Parameter(Tensor):
@@ -22,18 +30,6 @@ class Parameter(Tensor):
     def __init__(self, data, requires_grad=True):
         super().__init__(data)
         self.requires_grad = requires_grad
-
-
-def _extends(target):
-    """A decorator: what the class defines becomes a part of `target`, so that layers of C++ have it as well."""
-
-    def add(body):
-        for name, member in vars(body).items():
-            if name not in ("__module__", "__qualname__", "__dict__", "__weakref__", "__doc__"):
-                setattr(target, name, member)
-        return target
-
-    return add
 
 
 @_extends(Module)
@@ -129,6 +125,48 @@ class _Attributes:
     def extra_repr(self):
         return self._description
 
+    def __reduce_ex__(self, protocol):
+        """What copy.deepcopy and pickle take: what made it, its tensors and attributes. Hooks are left out."""
+        attributes = dict(self.__dict__)
+        made_with, kinds = attributes.pop("_made_with", None), attributes.pop("_kinds", {})
+        named = [*self.named_parameters(), *self.named_buffers()]
+        saved = set(self.state_dict())
+        state = {
+            "kinds": kinds,
+            "attributes": {name: _one_handle(x) if isinstance(x, Tensor) else x for name, x in attributes.items()},
+            "tensors": {name: _one_handle(x) for name, x in named if name.split(".")[0] not in kinds},
+            "transient": [name for name, _ in self.named_buffers() if name not in saved],
+            "training": self.training,
+            "is_container": isinstance(self, (ModuleList, ModuleDict)),
+        }
+        return _rebuilt, (type(self), made_with), state
+
+    def __setstate__(self, state):
+        if state["is_container"]:
+            self._set_is_container()
+        if not state["training"]:
+            self.eval()
+        for dtype in {x.dtype for x in state["tensors"].values() if x.is_floating_point()}:
+            self.to(dtype)
+        own = dict([*self.named_parameters(), *self.named_buffers()])
+        tracked = [(x, x.requires_grad) for x in state["attributes"].values() if isinstance(x, Tensor)]
+        for name, value in state["tensors"].items():
+            member = getattr(type(self), name, None)
+            if isinstance(member, property) and member.fset:
+                tracked.append((value, value.requires_grad))
+                setattr(self, name, value)
+            else:
+                own[name].assign(value.detach())
+                own[name].requires_grad = value.requires_grad
+        for name, value in state["attributes"].items():
+            kind = state["kinds"].get(name)
+            if kind is None:
+                self.__dict__[name] = value
+            else:
+                self._register(kind, name, value, *([name not in state["transient"]] if kind == "buffer" else []))
+        for value, requires_grad in tracked:  # registration makes parameters require gradients
+            value.requires_grad = requires_grad
+
     def __repr__(self):
         name = self._type_name if type(self) is Module else type(self).__name__
         children = [f"({key}): " + repr(child).replace("\n", "\n  ") for key, child in self.named_children()]
@@ -136,6 +174,17 @@ class _Attributes:
             return f"{name}({self.extra_repr()})"
         lines = [self.extra_repr()] if self.extra_repr() else []
         return f"{name}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+
+def _rebuilt(kind, made_with):
+    module = kind.__new__(kind)
+    if made_with is None:
+        Module.__init__(module)
+        return module
+    name, args, kwargs = made_with
+    with _use_generator(_Generator(0)):  # values that are drawn here are not kept
+        getattr(_nn, name).__init__(module, *args, **kwargs)
+    return module
 
 
 class Sequential(Module):
@@ -240,3 +289,88 @@ class ModuleDict(Module):
 
     def items(self):
         return dict(self.named_children()).items()
+
+
+class ParameterList(Module):
+    """Tensors as parameters "0", "1" ..."""
+
+    def __init__(self, values=()):
+        super().__init__()
+        self.extend(values)
+
+    def append(self, value):
+        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        return self
+
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+        return self
+
+    def __getitem__(self, index):
+        values = list(self)
+        return ParameterList(values[index]) if isinstance(index, slice) else values[index]
+
+    def __len__(self):
+        return len(self.__dict__.get("_kinds", {}))
+
+    def __iter__(self):
+        return iter([self.__dict__[str(number)] for number in range(len(self))])
+
+
+class ParameterDict(Module):
+    """Tensors as parameters under names."""
+
+    def __init__(self, values=()):
+        super().__init__()
+        self.update(values)
+
+    def update(self, values):
+        for name, value in dict(values).items():
+            self[name] = value
+
+    def __getitem__(self, name):
+        return self.__dict__[name]
+
+    def __setitem__(self, name, value):
+        self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value))
+
+    def __delitem__(self, name):
+        delattr(self, name)
+
+    def __contains__(self, name):
+        return name in self.keys()
+
+    def __len__(self):
+        return len(self.keys())
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def keys(self):
+        return self.__dict__.get("_kinds", {}).keys()
+
+    def values(self):
+        return [self[name] for name in self.keys()]
+
+    def items(self):
+        return [(name, self[name]) for name in self.keys()]
+
+
+def _module(name, members):
+    made = types.ModuleType(f"{__name__}.{name}")
+    vars(made).update(members)
+    sys.modules[made.__name__] = made  # import sardonyx.eager.nn.functional as F
+    return made
+
+
+# Functions of torch.nn.functional, where torch programs look for them.
+functional = _module(
+    "functional",
+    {
+        name: member
+        for part in (_sardonyx.eager, _nn)
+        for name, member in vars(part).items()
+        if not name.startswith("_") and not isinstance(member, (type, types.ModuleType))
+    },
+)
