@@ -292,7 +292,7 @@ bool may_hold(const Type& target, const Type& value, const Loc& loc) {
   if (!target.is_tensor() || !value.is_tensor() || target.dtype != value.dtype) return false;
   if (!target.shape || !value.shape || target.shape->size() != value.shape->size()) return false;
   for (size_t axis = 0; axis < target.shape->size(); ++axis) {
-    if (!sizes_agree((*target.shape)[axis], (*value.shape)[axis], loc)) return false;
+    if (!detail::sizes_agree((*target.shape)[axis], (*value.shape)[axis], loc)) return false;
   }
   return true;
 }
