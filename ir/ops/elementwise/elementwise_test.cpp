@@ -120,10 +120,11 @@ TEST(Cast, text_both_ways) {
   };
   using Texts = std::vector<std::string>;
   EXPECT_EQ(to_text(Tensor::vector<float>({0.1f, -2, 1e20f, 1.5e-7f, 123456.79f, 1e15f, 0})),
-            (Texts{"0.1", "-2", "1e+20", "1.5000001e-07", "123456.79", "9.9999999e+14", "0"}));
-  EXPECT_EQ(
-      to_text(Tensor::vector<float>({1e10f, 2147483648.0f, 1e7f, 255.9f, 1e-5f, 0.00012345f})),
-      (Texts{"1e+10", "2.1474836e+09", "10000000", "255.89999", "9.9999997e-06", "0.00012344999"}));
+            (Texts{"0.1", "-2", "1e+20", "1.5e-07", "123456.79", "1e+15", "0"}));
+  EXPECT_EQ(to_text(Tensor::vector<float>({1e10f, 2147483648.0f, 1e7f, 99999992, 255.9f, 1e-5f,
+                                           0.00012345f, -0.7229038f, 0.0001f})),
+            (Texts{"1e+10", "2.1474836e+09", "10000000", "99999992", "255.9", "1e-05", "0.00012345",
+                   "-0.7229038", "0.0001"}));
   EXPECT_EQ(to_text(Tensor::vector<float>({kNaN, kInf, -kInf, -0.0f})),
             (Texts{"NaN", "INF", "-INF", "-0"}));
   EXPECT_EQ(to_text(Tensor::vector<double>({0.1, 1.0 / 3})), (Texts{"0.1", "0.33333333"}));

@@ -106,14 +106,23 @@ C read_number(const std::string& given, DType to) {
   fail_reading(given, to);
 }
 
-std::string float_text(double value) {
+// Rounded to 8 significant digits, but float, which has the fewest that read back to the same
+// number. Both are plain at the same sizes.
+template <typename C>
+std::string float_text(DType dtype, C value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
   constexpr int kDigits = 8;
-  char buffer[32];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, kDigits);
-  return {buffer, end.ptr};
+  char buffer[32], *last = buffer + sizeof buffer;
+  const auto written = [&] {
+    if (dtype != DType::kFloat)
+      return std::to_chars(buffer, last, value, std::chars_format::general, kDigits);
+    const C size = std::fabs(value);
+    const bool is_plain = size == 0 || (size >= C(1e-4) && size < C(1e8));
+    return std::to_chars(buffer, last, value,
+                         is_plain ? std::chars_format::fixed : std::chars_format::scientific);
+  }();
+  return {buffer, written.ptr};
 }
 
 }  // namespace
@@ -140,7 +149,7 @@ void numbers_to_text(DType from, const void* numbers, std::string* texts, int64_
       if constexpr (std::is_integral_v<C>)
         texts[i] = std::to_string(value);
       else
-        texts[i] = float_text(value);
+        texts[i] = float_text(from, value);
     }
   });
 }

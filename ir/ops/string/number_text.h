@@ -16,9 +16,10 @@ namespace sardonyx::ops {
 void numbers_from_text(const std::string* texts, DType to, void* numbers, int64_t count,
                        const ConvertOptions& options);
 
-// Integers and bool in decimal. Floating numbers of all types rounded to 8 significant digits, as
-// ONNX Runtime writes them: plain where the decimal exponent is in [-4, 8), else as "1.5e+20";
-// "NaN", "INF", "-INF".
+// Integers and bool in decimal. Float with the fewest digits that read back to the same number, as
+// ONNX's own case has it; all other floating types rounded to 8 significant digits, as ONNX Runtime
+// writes all. Plain where the decimal exponent is in [-4, 8), else as "1.5e+20"; "NaN", "INF",
+// "-INF".
 void numbers_to_text(DType from, const void* numbers, std::string* texts, int64_t count);
 
 }  // namespace sardonyx::ops
