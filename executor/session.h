@@ -37,9 +37,10 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   // Inputs that a run must be given, in the model's order, and those that have a default value in
-  // the model. Where a run gives none of the latter, their defaults are constants, which are folded
-  // and packed; the first run that gives some of them has the model prepared once more, with these
-  // as inputs, and weights read again. Of such preparations as many are kept as of plans.
+  // the model. One of the first that no node reads may be left out all the same. Where a run gives
+  // none of the latter, their defaults are constants, which are folded and packed; the first run
+  // that gives some of them has the model prepared once more, with these as inputs, and weights
+  // read again. Of such preparations as many are kept as of plans.
   //
   // The spans live as long as the session; of a temporary session there are copies.
   std::span<const ValueInfo> inputs() const&;

@@ -154,6 +154,33 @@ TEST(Session, wrong_inputs_are_named_and_leave_it_usable) {
   EXPECT_EQ(session.run({{"x", steps_of_quarters({2, 4})}}).size(), 1u);
 }
 
+TEST(Session, an_input_that_no_node_reads_may_be_left_out) {
+  for (const int level : {0, 2}) {
+    Model model;
+    const Type type = Type::tensor(DType::kFloat, Dims{Dim::symbol("n"), 4});
+    model.graph->add_input("unread", type);
+    GraphEmitter e(*model.graph);
+    const Val x = GraphEmitter::wrap(model.graph->add_input("x", type));
+    model.graph->add_output(GraphEmitter::unwrap(e.call("Relu", {x})));
+    Value* passed = model.graph->add_input("passed", type);
+    model.graph->add_output(passed);
+    const Session session(std::move(model), {.optimization_level = level});
+    for (const int64_t rows : {1, 3, 1}) {
+      const Tensor given = steps_of_quarters({rows, 4});
+      for (const bool all : {false, true, false}) {
+        NamedData feeds{{"x", given}, {"passed", given}};
+        if (all) feeds["unread"] = given;
+        EXPECT_EQ(session.run(feeds)[1].tensor().shape(), (Shape{rows, 4}));
+      }
+    }
+    const Tensor given = steps_of_quarters({1, 4});
+    expect_error(session, {{"x", given}}, "input passed (float[n, 4]) was not given");
+    expect_error(session, {{"passed", given}}, "input x (float[n, 4]) was not given");
+    expect_error(session, {{"x", given}, {"passed", given}, {"unread", steps_of_quarters({4})}},
+                 "input unread: expected shape");
+  }
+}
+
 // Kernels take the bytes of all items for those of the first one's type.
 TEST(Session, items_of_sequences_and_optionals_are_checked) {
   Model joins;

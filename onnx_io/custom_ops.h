@@ -12,7 +12,8 @@ namespace sardonyx {
 
 // A node of a model, as its row is looked for.
 struct CustomCall {
-  std::string domain, op, node;
+  std::string domain, op;
+  std::string node;     // as the file names it, maybe not at all
   int64_t version = 1;  // of the domain, as the model imports it
   AttrMap attrs;
   std::vector<Type> inputs;  // kNone: omitted

@@ -94,6 +94,23 @@ bool has_memory(const OrtValue* value) {
   return value && value->datum.is_tensor();
 }
 
+// Does an output that was asked for before have some of these bytes? Then the value is computed
+// apart and copied there behind the run: of several outputs in one place the last is what stays.
+bool is_taken(const RunRequest& request, const RunSpace& space, size_t index) {
+  const auto bytes_of = [&](size_t i) {
+    const Tensor& memory = request.outputs[i]->datum.tensor();
+    const auto* begin = static_cast<const std::byte*>(memory.raw());
+    return std::pair(begin, begin + memory.bytes());
+  };
+  const auto [begin, end] = bytes_of(index);
+  for (size_t i = 0; i < index; ++i) {
+    if (!has_memory(request.outputs[i]) || space.asked[i] == space.asked[index]) continue;
+    const auto [other, other_end] = bytes_of(i);
+    if (begin < other_end && other < end) return true;
+  }
+  return false;
+}
+
 // Fills `chosen` where they are not all outputs in their order, as they mostly are.
 void set_outputs(const OrtSession& session, const RunRequest& request, RunSpace& space) {
   const size_t count = request.output_names.size();
@@ -107,7 +124,8 @@ void set_outputs(const OrtSession& session, const RunRequest& request, RunSpace&
     are_all = are_all && at == i;
     if (!request.outputs[i]) continue;
     check_fits(session.outputs[at], request.outputs[i]->datum, "output");
-    if (has_memory(request.outputs[i])) space.outputs[at].bind(request.outputs[i]->datum.tensor());
+    if (has_memory(request.outputs[i]) && !is_taken(request, space, i))
+      space.outputs[at].bind(request.outputs[i]->datum.tensor());
   }
   if (are_all) return;
   space.chosen.assign(space.asked.begin(), space.asked.end());
@@ -138,16 +156,17 @@ std::string braced(const Shape& shape) {
          ". Provide an OrtValue of that shape, or none.");
 }
 
-// The memory that the output was bound to, or a second one that was given for the same name.
+// The memory that the output was bound to, or a second one that was given for the same name, or one
+// that another output has as well.
 void check_written(const Port& port, const OutputSlot& slot, const OrtValue& given) {
   const Tensor& memory = given.datum.tensor();
-  const bool is_bound_here = memory.raw() == slot.memory().raw();
+  const bool is_bound_here = slot.is_bound() && memory.raw() == slot.memory().raw();
   if (is_bound_here && slot.is_written()) return;
   const Datum& computed = slot.value();
   const bool is_copied =
       !is_bound_here && computed.is_tensor() && computed.tensor().shape() == memory.shape();
   if (!is_copied) refuse_shape(port, memory, computed);
-  copy_tensor(computed.tensor(), memory);
+  if (computed.tensor().raw() != memory.raw()) copy_tensor(computed.tensor(), memory);
 }
 
 // Gives each asked name its value. Nothing is given where one of them can't be.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "executor/ort_abi/config_entries.h"
+#include "executor/ort_abi/config_mirrors.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 
@@ -152,8 +153,12 @@ OrtStatus* Functions::AddFreeDimensionOverrideByName(OrtSessionOptions* options,
 
 OrtStatus* Functions::AddSessionConfigEntry(OrtSessionOptions* options, const char* config_key,
                                             const char* config_value) {
-  return guarded(
-      [&] { add_config_entry(require(options, "options").config, config_key, config_value); });
+  return guarded([&] {
+    OrtSessionOptions& changed = require(options, "options");
+    const char *key = &require(config_key, "config_key"),
+               *value = &require(config_value, "config_value");
+    if (!set_mirrored(changed, key, value)) add_config_entry(changed.config, key, value);
+  });
 }
 
 OrtStatus* Functions::HasSessionConfigEntry(const OrtSessionOptions* options,

@@ -95,6 +95,44 @@ TEST_P(OrtSessionTest, settings_are_checked_and_kept) {
   api->ReleaseKeyValuePairs(entries);
 }
 
+// They set what the setters set, and are no entries.
+TEST_P(OrtSessionTest, entries_may_stand_for_setters) {
+  OrtSessionOptions* with = options();
+  const auto set = [&](const char* key, const char* value) {
+    return api->AddSessionConfigEntry(with, key, value);
+  };
+  ok(set("session.execution_mode", "Parallel"));
+  ok(set("session.enable_mem_pattern", "FALSE"));
+  ok(set("session.graph_optimization_level", "enable_basic"));
+  ok(set("session.intra_op_num_threads", " +1"));
+  ok(set("session.log_id", "a log"));
+  ExecutionMode mode{};
+  int pattern = -1, has = -1;
+  ok(api->GetSessionExecutionMode(with, &mode));
+  ok(api->GetMemPatternEnabled(with, &pattern));
+  ok(api->HasSessionConfigEntry(with, "session.execution_mode", &has));
+  EXPECT_TRUE(mode == ORT_PARALLEL && pattern == 0 && has == 0);
+  refused(set("session.graph_optimization_level", "5"), ORT_INVALID_ARGUMENT,
+          "must be one of disable_all/enable_basic/enable_extended/enable_layout/enable_all; got "
+          "'5'");
+  refused(set("session.execution_mode", "7"), ORT_INVALID_ARGUMENT,
+          "must be 'sequential' or 'parallel'; got '7'");
+  refused(set("session.use_deterministic_compute", "2"), ORT_INVALID_ARGUMENT,
+          "must be a boolean ('0'/'1' or 'true'/'false'); got '2'");
+  refused(set("session.inter_op_num_threads", "3 "), ORT_INVALID_ARGUMENT,
+          "must be a base-10 int32; got '3 '");
+  // Of one thread's pool nobody looks at affinities.
+  ok(set("session.intra_op_thread_affinities", "1;2;3"));
+  ok(load_bytes(doubling_model(), with));
+  ok(set("session.intra_op_num_threads", "3"));
+  refused(load_bytes(doubling_model(), with), ORT_FAIL,
+          "Number of affinities does not equal to thread_pool_size minus one, affinities: 3, "
+          "thread_pool_size: 3");
+  ok(set("session.use_per_session_threads", "0"));
+  refused(set("session.use_per_session_threads", "1"), ORT_INVALID_ARGUMENT,
+          "cannot set 'use_per_session_threads' back to true");
+}
+
 TEST_P(OrtSessionTest, entries_are_checked_where_they_count) {
   const auto load_with = [&](const char* key, const char* value) {
     OrtSessionOptions* with = options();

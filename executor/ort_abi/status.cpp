@@ -9,7 +9,7 @@ namespace {
 
 // Nothing can be made any more: one status for all, which stays.
 OrtStatus* out_of_memory() {
-  static OrtStatus* const status = new OrtStatus{ORT_FAIL, "out of memory"};
+  static OrtStatus* const status = new OrtStatus{ORT_RUNTIME_EXCEPTION, "out of memory"};
   return status;
 }
 // Made while there is memory.
@@ -33,10 +33,10 @@ OrtErrorCode code_of(ErrorCode code) {
       return ORT_INVALID_GRAPH;
     case ErrorCode::kUnsupported:
       return ORT_NOT_IMPLEMENTED;
-    case ErrorCode::kResourceExhausted:
     case ErrorCode::kCancelled:
     case ErrorCode::kDeadlineExceeded:
       return ORT_FAIL;
+    case ErrorCode::kResourceExhausted:
     case ErrorCode::kInternal:
       break;
   }

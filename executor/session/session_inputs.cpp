@@ -58,6 +58,7 @@ SessionInputs::SessionInputs(const Graph& graph, UnnamedDims& unnamed, bool is_s
       if ((input->default_value != nullptr) != with_default) continue;
       infos_.push_back({input->name, unnamed.numbered(input->type)});
       defaults_.push_back(with_default ? Datum(*input->default_value) : Datum());
+      is_read_.push_back(!input->uses.empty() || graph.is_output(*input));
       required_ += with_default ? 0 : 1;
     }
   }
@@ -103,6 +104,7 @@ const Datum* SessionInputs::accepted(size_t index, const Datum& given,
                                      NamedWarnings& warnings) const {
   const ValueInfo& input = infos_[index];
   const Datum* datum = &given;
+  if (!given.defined() && !is_read_[index]) return datum;
   if (!is_strict_ && is_scalar_in_disguise(input, given)) {
     warnings.tell("one-element-scalar", text("input ", input.name, ": expected ", input.type,
                                              ", got ", given.type(), "; its element is taken"));

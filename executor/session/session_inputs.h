@@ -42,7 +42,7 @@ class SessionInputs {
 
   // `given` as input `index` of an executable. Throws kInvalidArgument where it does not have the
   // input's type and shape, but for a tensor of one element where a scalar is wanted: this is
-  // reshaped in `scalars`, with a warning.
+  // reshaped in `scalars`, with a warning. An input that nothing in the model reads may be omitted.
   const Datum* accepted(size_t index, const Datum& given, std::pmr::vector<Datum>& scalars,
                         NamedWarnings& warnings) const;
 
@@ -58,6 +58,7 @@ class SessionInputs {
   std::vector<ValueInfo> infos_;
   size_t required_ = 0;
   std::vector<Datum> defaults_;  // by input
+  std::vector<bool> is_read_;    // by input: a node's, or an output
   SharedSymbols symbols_;
   bool is_strict_ = false;
 };

@@ -332,7 +332,8 @@ void Importer::append_node(NameScope& frame, const NodeProto& node, RawCall& cal
   CustomOps* custom = custom_ops_with(call.domain, call.op);
   std::optional<CustomCall> described;
   if (custom) {
-    described = custom_call(call, node, joined(frame.scope, node_name(node)));
+    described =
+        custom_call(call, node, node.name().empty() ? "" : joined(frame.scope, node.name()));
     std::erase_if(call.attrs, [](const auto& attribute) { return holds_graphs(attribute.second); });
   }
   const OpDef& op = custom ? custom->row(std::move(*described))

@@ -37,11 +37,12 @@ std::string float_value(const std::string& name, const std::string& shape) {
   return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)));
 }
 
-// y = OP(x), x of shape [n, 2].
-std::string model_bytes(const std::string& op) {
+// y = OP(x), x of shape [n, 2]; `unread` is one more input.
+std::string model_bytes(const std::string& op, const std::string& unread = "") {
   const std::string shape = field(1, field(2, "n")) + field(1, field(1, 2));
   const std::string node = field(1, "x") + field(2, "y") + field(3, "the_node") + field(4, op);
   const std::string graph = field(1, node) + field(2, "g") + field(11, float_value("x", shape)) +
+                            (unread.empty() ? "" : field(11, float_value(unread, shape))) +
                             field(12, float_value("y", shape));
   return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 18));
 }
@@ -103,6 +104,16 @@ TEST_F(ProgramTest, ServeIsTheServerBesideItOrSaysWhereThereIsOne) {
   const Ran with = run("--version" + program);
   EXPECT_EQ(with.code, 7);
   EXPECT_THAT(with.out, HasSubstr("server m --http-port 0 --help"));
+}
+
+TEST_F(ProgramTest, AnInputThatNothingReadsNeedNotBeGiven) {
+  write("unread.onnx", model_bytes("Sqrt", "u"));
+  fs::create_directories(folder_ / "given");
+  write_tensor_file(folder_ / "given/input_0.pb", "x", Tensor::of<float>({1, 4}, {1, 2}));
+  for (const char* command : {"run", "run --provider reference", "compare"}) {
+    const Ran ran = run(std::string(command) + " unread.onnx --input-dir given");
+    EXPECT_EQ(ran.code, 0) << ran.out;
+  }
 }
 
 TEST_F(ProgramTest, ExitCodes) {

@@ -1,6 +1,7 @@
 // Operators of the program's: y = factor * (x + the sum of all further inputs).
 #include <cstring>
 #include <deque>
+#include <stdexcept>
 
 #include "executor/ort_abi/api_for_test.h"
 #include "executor/ort_abi/custom_ops/domain.h"
@@ -35,11 +36,12 @@ std::string value_field(int field, const std::string& name) {
 }
 
 // A node of domain "test" with these inputs, float[n] all of them.
-std::string custom_model(const std::string& op, const std::vector<std::string>& inputs) {
+std::string custom_model(const std::string& op, const std::vector<std::string>& inputs,
+                         const std::string& name = "the node") {
   std::string node, graph;
   for (const std::string& input : inputs)
     node += bytes_field(1, input);
-  node += bytes_field(2, "y") + bytes_field(3, "the node") + bytes_field(4, op);
+  node += bytes_field(2, "y") + bytes_field(3, name) + bytes_field(4, op);
   node += bytes_field(5, bytes_field(1, "factor") + float_field(2, 3) + number_field(20, 1));
   node +=
       bytes_field(5, bytes_field(1, "words") + bytes_field(4, "some words") + number_field(20, 3));
@@ -57,7 +59,8 @@ struct ScaledOp : OrtCustomOp {
   int kernels = 0, destroyed = 0, inferred = 0;
   std::string node_name, words, input_name;
   size_t input_count = 0;
-  bool fails = false;
+  bool fails = false, throws = false;
+  OrtErrorCode refusal = ORT_OK;  // to be made
 
   struct Kernel {
     ScaledOp* op;
@@ -109,6 +112,7 @@ ScaledOp::ScaledOp() : OrtCustomOp{} {
 OrtStatus* ScaledOp::create(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info,
                             void** kernel) {
   auto* self = const_cast<ScaledOp*>(static_cast<const ScaledOp*>(op));
+  if (self->refusal != ORT_OK) return api->CreateStatus(self->refusal, "it is not to be made");
   auto made = std::make_unique<Kernel>(Kernel{self});
   if (OrtStatus* status = api->KernelInfoGetAttribute_float(info, "factor", &made->factor))
     return status;
@@ -127,6 +131,7 @@ OrtStatus* ScaledOp::create(const OrtCustomOp* op, const OrtApi* api, const OrtK
 
 OrtStatus* ScaledOp::compute(void* kernel, OrtKernelContext* context) {
   const auto* self = static_cast<Kernel*>(kernel);
+  if (self->op->throws) throw std::runtime_error("it was told to throw");
   const OrtApi* api = self->op->api;
   if (self->op->fails) return api->CreateStatus(ORT_FAIL, "it was told to fail");
   size_t count = 0;
@@ -229,8 +234,29 @@ TEST_P(OrtCustomOpTest, an_error_of_the_kernel_is_that_of_the_run) {
   std::vector<OrtValue*> y(1);
   refused(run(loaded, {"a"}, {tensor<float>({1}, {1})}, {"y"}, y), ORT_FAIL, "it was told to fail");
   op.fails = false;
+  op.throws = true;
+  refused(run(loaded, {"a"}, {tensor<float>({1}, {1})}, {"y"}, y), ORT_RUNTIME_EXCEPTION,
+          "it was told to throw");
+  op.throws = false;
   EXPECT_EQ(elements_of<float>(output_of(loaded, {"a"}, {tensor<float>({1}, {1})}, "y")),
             (std::vector<float>{3}));
+}
+
+TEST_P(OrtCustomOpTest, a_kernel_that_is_not_made_has_one_code) {
+  ScaledOp& op = scaled();
+  const std::string model = custom_model("Scaled", {"a"});
+  for (const OrtErrorCode code : {ORT_INVALID_ARGUMENT, ORT_NOT_IMPLEMENTED, ORT_EP_FAIL}) {
+    op.refusal = code;
+    OrtSession* none = nullptr;
+    refused(api->CreateSessionFromArray(env, model.data(), model.size(), with_op(op), &none),
+            ORT_RUNTIME_EXCEPTION, "it is not to be made");
+  }
+}
+
+TEST_P(OrtCustomOpTest, a_node_may_have_no_name) {
+  ScaledOp& op = scaled();
+  ASSERT_NE(session(custom_model("Scaled", {"a"}, ""), with_op(op)), nullptr);
+  EXPECT_EQ(op.node_name, "");
 }
 
 TEST_P(OrtCustomOpTest, an_input_may_be_omitted_before_one_that_is_given) {

@@ -73,6 +73,37 @@ void throw_status(OrtStatus* status) {
   throw Error(code, message);
 }
 
+namespace {
+
+// A kernel that can't be made is ORT_RUNTIME_EXCEPTION, whatever code the program has for it.
+void refuse_kernel(OrtStatus* status) {
+  if (!status) return;
+  const std::string message = status->message;
+  Functions::ReleaseStatus(status);
+  throw Error(ErrorCode::kInternal, message);
+}
+
+// Calls a function of the program's, whose exceptions are ORT_RUNTIME_EXCEPTION.
+template <typename Call>
+auto called(const Call& call) {
+  const auto refuse_exception = [](const char* words) {
+    throw_status(
+        new OrtStatus{ORT_RUNTIME_EXCEPTION, *words ? words : "an exception without words"});
+  };
+  try {
+    return call();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& exception) {
+    refuse_exception(exception.what());
+  } catch (...) {
+    refuse_exception("its function threw what is no std::exception");
+  }
+  return decltype(call())();
+}
+
+}  // namespace
+
 OrtErrorCode code_of_custom_failure(std::string_view message) {
   return custom_failures().code_of(message);
 }
@@ -104,7 +135,7 @@ CustomOp CustomRow::description() const {
 
 void CustomRow::make_kernel() {
   if (op_.version >= 16 && op_.CreateKernelV2)
-    throw_status(op_.CreateKernelV2(&op_, api(), &info_, &kernel_));
+    refuse_kernel(op_.CreateKernelV2(&op_, api(), &info_, &kernel_));
   else
     kernel_ = op_.CreateKernel(&op_, api(), &info_);
 }
@@ -144,9 +175,9 @@ void CustomRow::infer(InferContext& context) const {
 void CustomRow::compute(const EvalCall& call) const {
   OrtKernelContext context(*this, call);
   if (op_.version >= 16 && op_.KernelComputeV2)
-    throw_status(op_.KernelComputeV2(kernel_, &context));
+    throw_status(called([&] { return op_.KernelComputeV2(kernel_, &context); }));
   else
-    op_.KernelCompute(kernel_, &context);
+    called([&] { op_.KernelCompute(kernel_, &context); });
 }
 
 }  // namespace sardonyx::ort_abi

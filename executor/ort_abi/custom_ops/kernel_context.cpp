@@ -41,13 +41,17 @@ OrtStatus* Functions::KernelContext_GetOutput(OrtKernelContext* context, size_t 
     OrtValue*& place = require_place(out, "out");
     OrtKernelContext& at = require(context, "context");
     if (index >= at.outputs.size()) return;
+    for (size_t i = 0; i < dim_count; ++i) {
+      if ((&require(dim_values, "dim_values"))[i] < 0)
+        refuse(ORT_FAIL, "output ", index, ": expected dims of at least 0, got ", dim_values[i]);
+    }
     const Shape shape = checked_shape(dim_values, dim_count);
     if (!at.outputs[index]) {
       const DType dtype = at.row.info().output_types.at(index).dtype;
       const Tensor& made = at.call.tensor(index, dtype, shape);
       at.outputs[index] = std::make_unique<OrtValue>(Datum(made));
     } else if (at.outputs[index]->datum.tensor().shape() != shape) {
-      refuse(ORT_FAIL, "output ", index, " was made with shape ",
+      refuse(ORT_INVALID_ARGUMENT, "output ", index, " was made with shape ",
              to_text(at.outputs[index]->datum.tensor().shape()), ", now asked for with ",
              to_text(shape));
     }

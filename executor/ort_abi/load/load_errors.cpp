@@ -139,6 +139,7 @@ void refuse_load(const ModelSource& source, const Error& error) {
   }
   const std::string op = quoted_after(message, "there is no operator \"");
   if (!op.empty()) refuse_op(prefix, message, op);
+  if (says(message, "initializers: expected ")) refuse(ORT_FAIL, prefix, message);
   if (error.code() == ErrorCode::kInvalidModel) refuse_model(prefix, message);
   if (error.code() == ErrorCode::kUnsupported && says(message, "is newer than ")) {
     const bool is_file = says(message, "ir_version");

@@ -12,6 +12,11 @@
 namespace sardonyx::ort_abi {
 namespace {
 
+int run_threads(const OrtSessionOptions& options, const OrtEnv& env) {
+  const int asked = options.has_own_threads ? options.intra_op_threads : env.pool_threads;
+  return asked > 0 ? asked : process_thread_pool()->concurrency();
+}
+
 int optimization_level_of(GraphOptimizationLevel level) {
   if (level == ORT_DISABLE_ALL) return 0;
   return level == ORT_ENABLE_BASIC ? 1 : 2;
@@ -19,9 +24,7 @@ int optimization_level_of(GraphOptimizationLevel level) {
 
 void set_threads(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options) {
   options.intra_op_threads = thread_count(given.intra_op_threads);
-  const bool has_own =
-      given.has_own_threads && config_value(given.config, "session.use_per_session_threads") != "0";
-  if (has_own) {
+  if (given.has_own_threads) {
     options.thread_pool =
         made_pool(given.custom_threads, options.intra_op_threads, /*is_apart=*/false);
     return;
@@ -37,7 +40,7 @@ void set_threads(const OrtEnv& env, const OrtSessionOptions& given, SessionOptio
 
 SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& given,
                                   const OrtLogger& logger, const ModelSource& source) {
-  check_session_options(given);
+  check_session_options(given, given.has_own_threads ? run_threads(given, env) : 1);
   SessionOptions options;
   set_threads(env, given, options);
   options.optimization_level = optimization_level_of(given.optimization_level);
@@ -88,11 +91,6 @@ std::vector<Port> ports_of(std::span<const ValueInfo> first, std::span<const Val
       ports.emplace_back(value);
   }
   return ports;
-}
-
-int run_threads(const OrtSessionOptions& options, const OrtEnv& env) {
-  const int asked = options.has_own_threads ? options.intra_op_threads : env.pool_threads;
-  return asked > 0 ? asked : process_thread_pool()->concurrency();
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ Model with_fixed_dims(const ModelSource& source, const std::map<std::string, int
   Model model = loaded_model(source, load);
   const auto size_of = [&](std::string_view symbol) -> std::optional<Dim> {
     const auto at = sizes.find(std::string(symbol));
-    return at == sizes.end() ? std::nullopt : std::optional<Dim>(at->second);
+    const bool is_fixed = at != sizes.end() && at->second >= 0;  // a negative size fixes nothing
+    return is_fixed ? std::optional<Dim>(at->second) : std::nullopt;
   };
   // Declared types of what nodes compute are in the same names.
   for (const auto& [value, owner] : model.graph->values()) {

@@ -81,10 +81,12 @@ OrtStatus* Functions::GetTensorShapeElementCount(const OrtTensorTypeAndShapeInfo
     // Where nothing is known of the shape there are none.
     size_t count = require(info, "info").has_shape ? 1 : 0;
     for (const int64_t dim : info->dims) {
-      const bool is_known = dim >= 0;
       const size_t size = static_cast<size_t>(dim);
-      if (!is_known || (size > 0 && count > std::numeric_limits<size_t>::max() / size)) {
+      if (dim < 0)
         refuse(ORT_FAIL, "Integer overflow: the tensor's shape has a dimension of ", dim);
+      if (size > 0 && count > std::numeric_limits<size_t>::max() / size) {
+        refuse(ORT_FAIL, "Integer overflow: the tensor's shape ", to_text(info->dims),
+               " has more elements than a size_t counts");
       }
       count *= size;
     }

@@ -45,9 +45,10 @@ struct GridAxis {
   }
   // Moves a coordinate beyond the border to where the padding takes it.
   Term padded(const Term& at) const {
-    if (attrs.padding_mode == "zeros") return at;
+    const bool is_border = attrs.padding_mode == "border";
+    if (attrs.padding_mode == "zeros" || (is_border && attrs.mode == "cubic")) return at;
     const Term inside = at >= low() && at <= high();
-    return where(inside, at, attrs.padding_mode == "border" ? clamped(at) : reflected(at));
+    return where(inside, at, is_border ? clamped(at) : reflected(at));
   }
   // The element at a whole coordinate, and (of padding zeros) whether there is one.
   Val element(const Term& at, Val& inside) const {

@@ -135,7 +135,7 @@ constexpr auto kHardSwish = [](auto x) { return x * clamped_to_unit(x / 6 + decl
 
 void thresholded_relu(const KernelCall& call) {
   const float alpha = call.attrs<AlphaAttrs>().alpha;
-  map_floats(call, [=](auto x) { return x <= alpha ? decltype(x){0} : x; });
+  map_floats(call, [=](auto x) { return x > alpha ? x : decltype(x){0}; });
 }
 
 void swish(const KernelCall& call) {

@@ -33,7 +33,8 @@ std::vector<T> binary(std::string_view name, const std::vector<T>& a, const std:
   return values<T>(run(name, {Tensor::vector(a), Tensor::vector(b)}, attributes)[0]);
 }
 
-void expect_same(const std::vector<float>& got, const std::vector<float>& wanted) {
+template <typename T>
+void expect_same(const std::vector<T>& got, const std::vector<std::type_identity_t<T>>& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {
     if (std::isnan(wanted[i]))
@@ -75,6 +76,9 @@ TEST(Arithmetic, nan_passes_through_max_min_and_sign) {
               {kNaN, 0, -1, 1});
   expect_same(values<float>(run("Relu", {Tensor::vector<float>({kNaN, -0.0f, -kInf, 3})})[0]),
               {kNaN, 0, 0, 3});
+  // ONNX says "x for x > alpha, 0 otherwise".
+  expect_same(values<float>(run("ThresholdedRelu", {Tensor::vector<float>({kNaN, 1, 2, kInf})})[0]),
+              {0, 0, 2, kInf});
 }
 
 TEST(Arithmetic, pow_takes_mixed_types) {
@@ -116,12 +120,18 @@ TEST(Cast, text_both_ways) {
   };
   using Texts = std::vector<std::string>;
   EXPECT_EQ(to_text(Tensor::vector<float>({0.1f, -2, 1e20f, 1.5e-7f, 123456.79f, 1e15f, 0})),
-            (Texts{"0.1", "-2", "1e+20", "1.5e-07", "123456.79", "1000000000000000", "0"}));
+            (Texts{"0.1", "-2", "1e+20", "1.5e-07", "123456.79", "1e+15", "0"}));
+  EXPECT_EQ(to_text(Tensor::vector<float>({1e10f, 2147483648.0f, 1e7f, 99999992, 255.9f, 1e-5f,
+                                           0.00012345f, -0.7229038f, 0.0001f})),
+            (Texts{"1e+10", "2.1474836e+09", "10000000", "99999992", "255.9", "1e-05", "0.00012345",
+                   "-0.7229038", "0.0001"}));
   EXPECT_EQ(to_text(Tensor::vector<float>({kNaN, kInf, -kInf, -0.0f})),
             (Texts{"NaN", "INF", "-INF", "-0"}));
-  EXPECT_EQ(to_text(Tensor::vector<double>({0.1, 1.0 / 3})), (Texts{"0.1", "0.3333333333333333"}));
+  EXPECT_EQ(to_text(Tensor::vector<double>({0.1, 1.0 / 3})), (Texts{"0.1", "0.33333333"}));
+  EXPECT_EQ(to_text(Tensor::vector<double>({123456789, 1e-5, 1e-40, -0.9})),
+            (Texts{"1.2345679e+08", "1e-05", "1e-40", "-0.9"}));
   EXPECT_EQ(to_text(Tensor::vector<Float16>({Float16(0.1f), Float16(65504.0f)})),
-            (Texts{"0.1", "65500"}));
+            (Texts{"0.099975586", "65504"}));
   EXPECT_EQ(to_text(Tensor::vector<int64_t>({std::numeric_limits<int64_t>::min(), 7})),
             (Texts{"-9223372036854775808", "7"}));
   EXPECT_EQ(to_text(Tensor::vector<bool>({true, false})), (Texts{"1", "0"}));
@@ -132,14 +142,20 @@ TEST(Cast, text_both_ways) {
   expect_same(values<float>(
                   from_text({"3.14", "1e-5", "+INF", "-inf", "NaN", " 2 ", "1e99"}, DType::kFloat)),
               {3.14f, 1e-5f, kInf, -kInf, kNaN, 2, kInf});
-  EXPECT_EQ(values<int8_t>(from_text({"-128", "1e2", "2.9"}, DType::kInt8)),
-            (std::vector<int8_t>{-128, 100, 2}));
+  EXPECT_EQ(values<int8_t>(from_text({"-128", "1e2", "2.9", "0x10", "5abc", "300"}, DType::kInt8)),
+            (std::vector<int8_t>{-128, 1, 2, 0, 5, 44}));
+  EXPECT_EQ(values<uint32_t>(from_text({"-1", "18446744073709551615", "7 "}, DType::kUInt32)),
+            (std::vector<uint32_t>{~0u, ~0u, 7}));
+  expect_same(values<double>(from_text({"0x10", "-0X1.8p1x", "0x", "5abc", "1.5e", ".5", "-nan",
+                                        "infinity", "1e-400", "-1e-310", "0x1p-2000"},
+                                       DType::kDouble)),
+              {16, -3, 0, 5, 1.5, 0.5, kNaN, kInf, 0, -1e-310, 0});
   EXPECT_EQ(from_text({"true", "False", "1", "0.0"}, DType::kBool).tensor().to_int64s(),
             (std::vector<int64_t>{1, 0, 1, 0}));
-  for (const char* wrong : {"", "hello", "1.5x", "--1", "+-1", "inf "}) {
-    const DType to = std::string(wrong) == "inf " ? DType::kInt32 : DType::kFloat;
-    EXPECT_THROW(from_text({wrong}, to), Error) << wrong;
-  }
+  for (const char* wrong : {"", "hello", "--1", "+-1", "- 1", "1e400", "-1e999", "0x1p2000"})
+    EXPECT_THROW(from_text({wrong}, DType::kFloat), Error) << wrong;
+  for (const char* wrong : {"", ".5", "inf", "nan", "9223372036854775808"})
+    EXPECT_THROW(from_text({wrong}, DType::kInt32), Error) << wrong;
 }
 
 TEST(Cast, every_pair_of_types_agrees_on_small_numbers) {

@@ -146,6 +146,10 @@ void infer_scaler(InferContext& c) {
   const auto& attrs = c.attrs<ScalerAttrs>();
   if (!attrs.offset.empty()) require_per_feature(c, "offset", attrs.offset.size());
   if (!attrs.scale.empty()) require_per_feature(c, "scale", attrs.scale.size());
+  const bool are_both_given = !attrs.offset.empty() && !attrs.scale.empty();
+  c.require(!are_both_given || attrs.scale.size() == attrs.offset.size(),
+            "attribute scale: expected ", attrs.offset.size(),
+            " elements, as many as offset has, got ", attrs.scale.size());
   c.set(0, DType::kFloat, shape_of(c, 0));
 }
 

@@ -72,7 +72,11 @@ TEST(ElementwiseRefusals, Arithmetic) {
        {{"to", 7}},
        "cannot read \"99999999999999999999\" as int64",
        kBadArgument},
-      {"Cast", {strings({"-9.3e18"})}, {{"to", 6}}, "cannot read \"-9.3e18\"", kBadArgument},
+      {"Cast",
+       {strings({"-9300000000000000000"})},
+       {{"to", 6}},
+       "cannot read \"-9300000000000000000\"",
+       kBadArgument},
   });
 }
 

@@ -86,10 +86,13 @@ struct SampleAxis {
         align_corners ? (normalized + 1) / 2 * (length - 1) : ((normalized + 1) * length - 1) / 2;
     return std::isfinite(at) ? at : C(-1);
   }
-  // Moves a coordinate beyond the border to where the padding takes it.
-  C padded(C at) const {
+  // Moves a coordinate beyond the border to where the padding takes it. Padding `border` repeats
+  // the image's edges without end: of a cubic point the neighbours are moved, each to the edge
+  // nearest to it, and not the point, as torch and ONNX Runtime have it.
+  C padded(C at, bool is_cubic) const {
     if (at >= low() && at <= high()) return at;
-    if (padding == GridPadding::kBorder) return std::clamp(at, C(0), static_cast<C>(size - 1));
+    if (padding == GridPadding::kBorder)
+      return is_cubic ? at : std::clamp(at, C(0), static_cast<C>(size - 1));
     if (padding == GridPadding::kReflection) return reflected(at, low(), high());
     return at;
   }
@@ -187,7 +190,7 @@ void for_each_piece(const KernelCall& call, const Visit& visit) {
         // The grid names the last axis first.
         C at = axis.coordinate(static_cast<C>(coordinates[rank - 1 - dim]));
         if (attrs.mode == "nearest") at = std::nearbyint(at);
-        add_axis(parts, next, attrs.mode, axis, axis.padded(at));
+        add_axis(parts, next, attrs.mode, axis, axis.padded(at, attrs.mode == "cubic"));
       }
       piece.parts.insert(piece.parts.end(), parts.begin(), parts.end());
       piece.ends.push_back(piece.parts.size());

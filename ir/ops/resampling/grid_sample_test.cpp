@@ -68,6 +68,50 @@ TEST(GridSample, Paddings) {
   }
 }
 
+// `x` [1, 1, spatial...] with its edges repeated `wide` times on each side.
+Tensor with_wide_edges(const Tensor& x, int64_t wide) {
+  std::vector<int64_t> pads(2 * x.shape().size(), wide);
+  for (const size_t axis : {size_t{0}, size_t{1}})
+    pads[axis] = pads[axis + x.shape().size()] = 0;
+  return run_op("Pad", {x, Tensor::vector(pads)}, {{"mode", std::string("edge")}})[0].tensor();
+}
+
+// Padding `border` is an image whose edges go on: of each point of a cubic, too, some of whose
+// neighbours are inside.
+TEST(GridSample, BorderRepeatsTheEdges) {
+  constexpr int64_t kWide = 6;
+  for (const Shape& shape : {Shape{1, 1, 4}, {1, 1, 4, 5}, {1, 1, 2, 3, 4}}) {
+    const size_t axes = shape.size() - 2;
+    Tensor x = Tensor::allocate(DType::kFloat, shape);
+    for (size_t i = 0; i < static_cast<size_t>(x.count()); ++i)
+      x.mutable_values<float>()[i] = static_cast<float>((7 * i + 3) % 11);
+    constexpr int64_t kPoints = 40;
+    Shape grid_shape(axes + 2, 1);
+    grid_shape[1] = kPoints;
+    grid_shape.back() = static_cast<int64_t>(axes);
+    for (const bool align : {false, true}) {
+      Tensor near = Tensor::allocate(DType::kDouble, grid_shape), far = near.clone();
+      for (size_t i = 0; i < kPoints * axes; ++i) {
+        const auto size = static_cast<double>(shape[2 + axes - 1 - i % axes]);
+        const double at =
+            std::fmod(0.37 * static_cast<double>(i * i), size + 5) - 3;  // in elements
+        const auto normal = [&](double place, double length) {
+          return align ? 2 * place / (length - 1) - 1 : (2 * place + 1) / length - 1;
+        };
+        near.mutable_values<double>()[i] = normal(at, size);
+        far.mutable_values<double>()[i] = normal(at + kWide, size + 2 * kWide);
+      }
+      for (const char* mode : {"linear", "cubic"}) {
+        SCOPED_TRACE(testing::Message() << axes << " axes, " << mode << ' ' << align);
+        const auto y = run_op("GridSample", {x, near}, attrs_of(mode, "border", align));
+        const auto wide =
+            run_op("GridSample", {with_wide_edges(x, kWide), far}, attrs_of(mode, "zeros", align));
+        expect_near(y[0], wide[0].tensor().to_doubles(), 1e-5);
+      }
+    }
+  }
+}
+
 TEST(GridSample, CoordinatesThatAreNoNumbers) {
   const Tensor x = Tensor::of(std::vector<float>{1, 2, 3, 4}, {1, 1, 2, 2});
   const float infinity = std::numeric_limits<float>::infinity();

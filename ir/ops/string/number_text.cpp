@@ -20,13 +20,13 @@ namespace {
        given.size() > kMax ? "...\"" : "\"", " as ", to);
 }
 
+// Without blanks around it and its plus sign, which std::from_chars does not take.
 std::string_view trimmed(std::string_view text) {
   const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   while (!text.empty() && is_blank(text.front()))
     text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back()))
     text.remove_suffix(1);
-  // std::from_chars takes no plus sign.
   if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
   return text;
 }
@@ -37,97 +37,92 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
   });
 }
 
-// std::from_chars leaves a number that is out of range unread: it is infinite, or zero.
-template <typename T>
-T out_of_range(std::string_view text) {
-  const bool negative = text.front() == '-';
-  const size_t e = text.find_first_of("eE");
-  const bool tiny = e != std::string_view::npos && e + 1 < text.size() && text[e + 1] == '-';
-  const bool fraction =
-      e == std::string_view::npos && text.substr(negative ? 1 : 0).starts_with("0");
-  const T magnitude = tiny || fraction ? T{0} : std::numeric_limits<T>::infinity();
-  return negative ? -magnitude : magnitude;
+// "0x" and at least one digit, which may be behind a point; the sign is read already.
+bool is_hexadecimal(std::string_view text) {
+  const auto is_digit = [&](size_t at) {
+    return at < text.size() && std::isxdigit(static_cast<unsigned char>(text[at])) != 0;
+  };
+  if (text.size() < 3 || text[0] != '0' || (text[1] != 'x' && text[1] != 'X')) return false;
+  return is_digit(2) || (text[2] == '.' && is_digit(3));
 }
 
+// std::from_chars leaves a number that is out of range unread: it is too large, or nearly zero.
+bool is_tiny(std::string_view number, bool is_hex) {
+  const size_t e = number.find_first_of(is_hex ? "pP" : "eE");
+  if (e != std::string_view::npos) return e + 1 < number.size() && number[e + 1] == '-';
+  return number.starts_with("0") || number.starts_with(".");
+}
+
+// Magnitudes beyond float are infinite, as their conversion from double is; those beyond double are
+// no number.
 template <typename T>
-bool try_read(std::string_view text, T& value) {
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ptr != text.data() + text.size() || text.empty()) return false;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (result.ec == std::errc::result_out_of_range) value = out_of_range<T>(text);
-    return result.ec != std::errc::invalid_argument;
-  } else {
-    return result.ec == std::errc{};
+bool try_read_float(std::string_view text, T& value) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  if (text.starts_with('-')) return false;
+  const bool is_hex = is_hexadecimal(text);
+  if (is_hex) text.remove_prefix(2);
+  const auto format = is_hex ? std::chars_format::hex : std::chars_format::general;
+  const char* end = text.data() + text.size();
+  T magnitude = 0;
+  const auto read = std::from_chars(text.data(), end, magnitude, format);
+  if (read.ec == std::errc::invalid_argument) return false;
+  if (read.ec == std::errc::result_out_of_range) {
+    const std::string_view number(text.data(), static_cast<size_t>(read.ptr - text.data()));
+    double wide = 0;
+    const bool is_double = std::from_chars(text.data(), end, wide, format).ec == std::errc();
+    if (!is_double && !is_tiny(number, is_hex)) return false;
+    const bool is_large = wide > static_cast<double>(std::numeric_limits<T>::max());
+    magnitude = is_large ? std::numeric_limits<T>::infinity() : static_cast<T>(wide);
   }
+  value = is_negative ? -magnitude : magnitude;
+  return true;
+}
+
+// Unsigned types take what is negative as well, and what int64 does not hold.
+template <typename C>
+bool try_read_integer(std::string_view text, C& value) {
+  const char* end = text.data() + text.size();
+  int64_t number = 0;
+  if (std::from_chars(text.data(), end, number).ec == std::errc()) {
+    value = static_cast<C>(number);
+    return true;
+  }
+  return std::is_unsigned_v<C> && std::from_chars(text.data(), end, value).ec == std::errc();
 }
 
 template <typename C>
 C read_number(const std::string& given, DType to) {
   const std::string_view text = trimmed(given);
   C value = 0;
-  if (try_read(text, value)) return value;
-  if constexpr (std::is_integral_v<C>) {
-    if (to == DType::kBool && equals_ignoring_case(text, "true")) return 1;
-    if (to == DType::kBool && equals_ignoring_case(text, "false")) return 0;
-    double number = 0;
-    if (try_read(text, number) && (std::isfinite(number) || to == DType::kBool)) {
-      if (to == DType::kBool) return number != 0;
-      // The least power of two that C does not hold.
-      const double end = std::ldexp(1.0, std::numeric_limits<C>::digits);
-      if (number < end && number >= -std::ldexp(1.0, 63)) return integer_from<C>(number);
-    }
+  if constexpr (std::is_floating_point_v<C>) {
+    if (try_read_float(text, value)) return value;
+  } else {
+    const bool is_bool = to == DType::kBool;
+    if (is_bool && equals_ignoring_case(text, "true")) return 1;
+    if (is_bool && equals_ignoring_case(text, "false")) return 0;
+    if (try_read_integer(text, value)) return is_bool ? value != 0 : value;
   }
   fail_reading(given, to);
 }
 
-// The shortest digits of a positive finite number, and the decimal exponent of the first.
-template <typename T>
-std::pair<std::string, int> shortest_digits(T value) {
-  char buffer[64];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  const std::string_view text(buffer, static_cast<size_t>(end.ptr - buffer));
-  const size_t e = text.find('e');
-  std::string digits(text.substr(0, e));
-  std::erase(digits, '.');
-  return {digits, std::stoi(std::string(text.substr(e + 1)))};
-}
-
-template <typename T>
-std::string float_text(T value) {
+// Rounded to 8 significant digits, but float, which has the fewest that read back to the same
+// number. Both are plain at the same sizes.
+template <typename C>
+std::string float_text(DType dtype, C value) {
   if (std::isnan(value)) return "NaN";
-  const std::string sign = std::signbit(value) ? "-" : "";
-  if (std::isinf(value)) return sign + "INF";
-  auto [digits, exponent] = shortest_digits(std::fabs(value));
-  if (exponent < -5 || exponent >= 16) {
-    if (digits.size() > 1) digits.insert(1, ".");
-    const std::string power = std::to_string(std::abs(exponent));
-    return sign + digits + (exponent < 0 ? "e-" : "e+") + (power.size() < 2 ? "0" : "") + power;
-  }
-  if (exponent < 0) {
-    digits.insert(0, static_cast<size_t>(-exponent), '0');
-    return sign + digits.insert(1, ".");
-  }
-  const auto whole = static_cast<size_t>(exponent) + 1;
-  if (digits.size() <= whole) return sign + digits + std::string(whole - digits.size(), '0');
-  return sign + digits.insert(whole, ".");
-}
-
-// The fewest digits that tell a number of a type narrower than float from its neighbours.
-std::string narrow_text(DType dtype, float value) {
-  if (!std::isfinite(value)) return float_text(value);
-  for (int precision = 1; precision < 9; ++precision) {
-    char buffer[64];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value,
-                                   std::chars_format::scientific, precision - 1);
-    float rounded = 0, back = 0;
-    std::from_chars(buffer, end.ptr, rounded);
-    uint16_t stored = 0;
-    store_numbers(dtype, &stored, 0, 1, &rounded);
-    load_numbers(dtype, &stored, 0, 1, 1, &back);
-    if (back == value) return float_text(rounded);
-  }
-  return float_text(value);
+  if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
+  constexpr int kDigits = 8;
+  char buffer[32], *last = buffer + sizeof buffer;
+  const auto written = [&] {
+    if (dtype != DType::kFloat)
+      return std::to_chars(buffer, last, value, std::chars_format::general, kDigits);
+    const C size = std::fabs(value);
+    const bool is_plain = size == 0 || (size >= C(1e-4) && size < C(1e8));
+    return std::to_chars(buffer, last, value,
+                         is_plain ? std::chars_format::fixed : std::chars_format::scientific);
+  }();
+  return {buffer, written.ptr};
 }
 
 }  // namespace
@@ -153,10 +148,8 @@ void numbers_to_text(DType from, const void* numbers, std::string* texts, int64_
       load_numbers(from, numbers, i, 1, 1, &value);
       if constexpr (std::is_integral_v<C>)
         texts[i] = std::to_string(value);
-      else if constexpr (std::is_same_v<C, double>)
-        texts[i] = float_text(value);
       else
-        texts[i] = from == DType::kFloat ? float_text(value) : narrow_text(from, value);
+        texts[i] = float_text(from, value);
     }
   });
 }

@@ -115,7 +115,7 @@ void FunctionRow(Function function, FunctionParams params, const float* in, floa
             [](float y) { return std::tan(y); });
       });
     case Function::kThresholdedRelu:
-      return map([&](V x) HWY_ATTR { return hn::IfThenElse(hn::Le(x, a), set(0), x); });
+      return map([&](V x) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(x, a), x); });
   }
 }
 

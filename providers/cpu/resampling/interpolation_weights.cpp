@@ -33,10 +33,11 @@ class AxisSampler {
     return hn::IfThenElse(hn::IsFinite(at), at, hn::Set(d_, -1));
   }
   HWY_INLINE V padded(V at) const {
+    const bool is_border = axis_.padding == SamplePadding::kBorder;
     if (axis_.padding == SamplePadding::kZeros) return at;
+    if (is_border && axis_.mode == SampleMode::kCubic) return at;
     const auto is_inside = hn::And(hn::Ge(at, hn::Set(d_, low_)), hn::Le(at, hn::Set(d_, high_)));
-    return hn::IfThenElse(is_inside, at,
-                          axis_.padding == SamplePadding::kBorder ? clamped(at) : reflected(at));
+    return hn::IfThenElse(is_inside, at, is_border ? clamped(at) : reflected(at));
   }
   // The elements at integral coordinates. A comparison with NaN is false, so only coordinates
   // inside the image are converted to integers.

@@ -1,4 +1,6 @@
 // Operators of the program's, and of libraries that are not there.
+#include <stdexcept>
+
 #include "tests/ort_abi/behaviour/transcript.h"
 
 namespace behaviour {
@@ -12,13 +14,14 @@ struct Op : OrtCustomOp {
   OrtCustomOpInputOutputCharacteristic kind = INPUT_OUTPUT_REQUIRED;
   const char* provider = nullptr;
   bool fails_to_make = false, fails_to_compute = false;
+  enum class Throws { kNothing, kException, kNumber } throws = Throws::kNothing;
   Op();
 };
 
 OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info,
                        void** kernel) {
   const Op& made = static_cast<const Op&>(*op);
-  if (made.fails_to_make) return api->CreateStatus(ORT_EP_FAIL, "not to be made");
+  if (made.fails_to_make) return api->CreateStatus(ORT_NOT_IMPLEMENTED, "not to be made");
   size_t inputs = 0, outputs = 0, size = 0;
   answer("  inputs", api->KernelInfo_GetInputCount(info, &inputs));
   answer("  outputs", api->KernelInfo_GetOutputCount(info, &outputs));
@@ -62,6 +65,10 @@ OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* api, const OrtKernel
   const OrtValue* constant = nullptr;
   answer("  constant", api->KernelInfoGetConstantInput_tensor(info, 0, &is_constant, &constant));
   line("  is constant", is_constant);
+  is_constant = -1;
+  answer("  constant out of range",
+         api->KernelInfoGetConstantInput_tensor(info, 9, &is_constant, &constant));
+  line("  is constant", is_constant);
   *kernel = const_cast<Op*>(&made);
   return nullptr;
 }
@@ -69,6 +76,8 @@ OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* api, const OrtKernel
 OrtStatus* compute(void* kernel, OrtKernelContext* context) {
   const Op& op = *static_cast<const Op*>(kernel);
   if (op.fails_to_compute) return lib.api->CreateStatus(ORT_ENGINE_ERROR, "not to be computed");
+  if (op.throws == Op::Throws::kException) throw std::runtime_error("thrown words");
+  if (op.throws == Op::Throws::kNumber) throw 5;
   const OrtValue* x = nullptr;
   size_t count = 0;
   ANSWER(KernelContext_GetInputCount(context, &count));
@@ -86,7 +95,10 @@ OrtStatus* compute(void* kernel, OrtKernelContext* context) {
   (void)lib.api->GetDimensions(info, dims, rank);
   (void)lib.api->GetTensorShapeElementCount(info, &elements);
   OrtValue *y = nullptr, *outside = nullptr;
+  const int64_t negative = -3, other = 5;
+  ANSWER(KernelContext_GetOutput(context, 0, &negative, 1, &outside));
   ANSWER(KernelContext_GetOutput(context, 0, dims, rank, &y));
+  ANSWER(KernelContext_GetOutput(context, 0, &other, 1, &outside));
   ANSWER(KernelContext_GetOutput(context, 7, dims, rank, &outside));
   void *from = nullptr, *to = nullptr;
   (void)lib.api->GetTensorMutableData(const_cast<OrtValue*>(x), &from);
@@ -124,7 +136,8 @@ Op::Op() : OrtCustomOp{} {
   ReleaseAliasMap = [](int*, int*) {};
 }
 
-std::string custom_model(const Strings& inputs, const std::string& type) {
+std::string custom_model(const Strings& inputs, const std::string& type,
+                         const std::string& node = "the_node") {
   Strings ports;
   for (const std::string& input : inputs)
     ports.push_back(port(input, type));
@@ -134,7 +147,7 @@ std::string custom_model(const Strings& inputs, const std::string& type) {
                   inputs,
                   {"y"},
                   {attribute("number", 7), attribute("numbers", std::vector<int64_t>{1, 2})},
-                  "the_node",
+                  node,
                   "test"}},
                 {},
                 8,
@@ -142,14 +155,14 @@ std::string custom_model(const Strings& inputs, const std::string& type) {
                 {opset("test", 1)}});
 }
 
-void with_op(const std::string& label, const Op& op, const Strings& inputs = {"x"},
-             int element = 1) {
+void with_op(const std::string& label, const Op& op, const Strings& inputs = {"x"}, int element = 1,
+             const std::string& node = "the_node") {
   OrtCustomOpDomain* domain = nullptr;
   OrtSessionOptions* with = options();
   answer(label, lib.api->CreateCustomOpDomain("test", &domain));
   answer("  add", lib.api->CustomOpDomain_Add(domain, &op));
   answer("  to options", lib.api->AddCustomOpDomain(with, domain));
-  OrtSession* session = load(label, custom_model(inputs, tensor_type(element, {"n"})), with);
+  OrtSession* session = load(label, custom_model(inputs, tensor_type(element, {"n"}), node), with);
   if (!session) return;
   Names names;
   Values values;
@@ -213,6 +226,7 @@ void attributes() {
 
 void custom_op_chapter() {
   with_op("plain", Op());
+  with_op("in a node without a name", Op(), {"x"}, 1, "");
   Op other_type;
   other_type.input = ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
   with_op("another type", other_type);
@@ -238,6 +252,11 @@ void custom_op_chapter() {
   failing.fails_to_make = false;
   failing.fails_to_compute = true;
   with_op("not computed", failing);
+  Op throwing;
+  throwing.throws = Op::Throws::kException;
+  with_op("throwing", throwing);
+  throwing.throws = Op::Throws::kNumber;
+  with_op("throwing a number", throwing);
   Op newer;
   newer.version = 99;
   with_op("of a newer version", newer);

@@ -95,6 +95,22 @@ void settings_at_load() {
   for (const Entry& entry : std::initializer_list<Entry>{
            {"session.intra_op_thread_affinities", "nonsense"},
            {"session.intra_op_thread_affinities", "1"},
+           {"session.intra_op_thread_affinities", "1;2"},
+           {"session.intra_op_thread_affinities", ";1-2;"},
+           {"session.intra_op_thread_affinities", "0"},
+           {"session.qdq_matmulnbits_accuracy_level", "4"},
+           {"session.qdq_matmulnbits_accuracy_level", "5"},
+           {"session.qdq_matmulnbits_accuracy_level", ""},
+           {"session.qdq_matmulnbits_block_size", "nonsense"},
+           {"session.layer_assignment_settings", "cpu(a,b);cpu()"},
+           {"session.layer_assignment_settings", "nonsense"},
+           {"session.layer_assignment_settings", "(a)"},
+           {"session.name_based_layer_assignment", "cpu(a"},
+           {"session.max_shape_override", ""},
+           {"session.max_shape_override", "nonsense"},
+           {"session.max_shape_override", ":[1]"},
+           {"session.max_shape_override", "x:1"},
+           {"session.max_shape_override", "x:[0]"},
            {"session.load_model_format", "nonsense"},
            {"session.load_model_format", "ONNX"},
            {"session.load_model_format", "ORT"},
@@ -140,6 +156,37 @@ void settings_at_load() {
     (void)lib.api->SetSessionLogSeverityLevel(with, severity);
     if (severity != 0) loads("with severity " + std::to_string(severity), relu(), with);
   }
+}
+
+// Entries that stand for setters.
+void mirrored_settings() {
+  for (const char* key :
+       {"graph_optimization_level", "execution_mode", "enable_mem_pattern", "enable_cpu_mem_arena",
+        "use_deterministic_compute", "use_per_session_threads", "intra_op_num_threads",
+        "inter_op_num_threads", "log_severity_level", "log_verbosity_level", "log_id"}) {
+    OrtSessionOptions* with = options();
+    const std::string full = std::string("session.") + key;
+    for (const char* value : {"", "0", "1", "True", "FALSE", "nonsense", "+2", " 3", "3 ", "+-3",
+                              "2147483648", "disable_all", "ENABLE_Extended", "Parallel"}) {
+      answer(full + "=" + value, lib.api->AddSessionConfigEntry(with, full.c_str(), value));
+    }
+    int has = -1, pattern = -1;
+    ExecutionMode mode{};
+    ANSWER(HasSessionConfigEntry(with, full.c_str(), &has));
+    ANSWER(GetSessionExecutionMode(with, &mode));
+    ANSWER(GetMemPatternEnabled(with, &pattern));
+    line("  now", std::to_string(has) + " " + std::to_string(mode) + " " + std::to_string(pattern));
+  }
+  OrtSessionOptions* with = options();
+  ANSWER(AddSessionConfigEntry(with, "session.intra_op_num_threads", "1"));
+  ANSWER(AddSessionConfigEntry(with, "session.intra_op_thread_affinities", "nonsense"));
+  loads("affinities of one thread", relu(), with);
+  ANSWER(AddSessionConfigEntry(with, "session.log_severity_level", "9"));
+  loads("severity by an entry", relu(), with);
+  OrtSessionOptions* fixed = options();
+  ANSWER(AddFreeDimensionOverrideByName(fixed, "n", -5));
+  loads("a negative size for a dim",
+        unary("Relu", tensor_type(1, {"n", "2"}), tensor_type(1, {"n", "2"})), fixed);
 }
 
 void settings_of_runs() {
@@ -209,6 +256,7 @@ void option_chapter() {
   settings(with);
   entries(with);
   settings_at_load();
+  mirrored_settings();
   settings_of_runs();
 }
 

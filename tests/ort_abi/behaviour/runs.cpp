@@ -71,6 +71,19 @@ void results_of_the_caller(OrtSession* session) {
   run("strings", session, {"x"}, {x}, {"y"}, {strings({2, 3}, {"", "", "", "", "", ""})});
 }
 
+// u is read by nothing: it may be left out, and is checked where it is there.
+void unread_input() {
+  OrtSession* session = load("unread input", model({{port("u", kFloats), port("x", kFloats)},
+                                                    {port("y", kFloats)},
+                                                    {{"Relu", {"x"}, {"y"}, {}, "relu"}}}));
+  OrtValue* x = tensor<float>({1, 3}, {1, -2, 3});
+  run("without it", session, {"x"}, {x}, {"y"});
+  run("with it", session, {"x", "u"}, {x, x}, {"y"});
+  run("without it again", session, {"x"}, {x}, {"y"});
+  run("of another type", session, {"x", "u"}, {x, tensor<double>({1, 3}, {1, 2, 3})}, {"y"});
+  run("alone", session, {"u"}, {x}, {"y"});
+}
+
 void termination(OrtSession* session) {
   OrtRunOptions* with = run_options();
   OrtValue* x = tensor<float>({1, 3}, {1, 2, 3});
@@ -150,6 +163,7 @@ void run_chapter() {
   names_and_values(session);
   types_and_shapes(session);
   results_of_the_caller(session);
+  unread_input();
   termination(session);
   asynchronous("one thread", with_threads(1), "x");
   asynchronous("two threads", with_threads(2), "x");
