@@ -42,8 +42,9 @@ class SessionInputs {
 
   // `given` as input `index` of an executable. Throws kInvalidArgument where it does not have the
   // input's type and shape, but for a tensor of one element where a scalar is wanted: this is
-  // reshaped in `scalars`, with a warning.
-  const Datum* accepted(size_t index, const Datum& given, std::pmr::vector<Datum>& scalars,
+  // reshaped, with a warning. Bools that are neither 0 nor 1 are copied as such. Either is put into
+  // `changed`, up to two for each input.
+  const Datum* accepted(size_t index, const Datum& given, std::pmr::vector<Datum>& changed,
                         NamedWarnings& warnings) const;
 
   // `values` with those left out that the caller gives and that are not among `wanted`: nobody
