@@ -115,6 +115,23 @@ TEST(SessionInputs, bools_that_a_model_makes_of_bytes_are_0_or_1) {
   EXPECT_EQ(outputs[1].tensor().values<int64_t>()[4095], 4095);
 }
 
+TEST(SessionInputs, bools_of_a_graph_are_0_or_1_and_those_without_elements_are_left_alone) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kBool, Dims{Dim::symbol("n")})));
+  const Val odd = e.constant(with_odd_bools(Tensor::of<bool>({true}, {1})));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Xor", {x, odd})));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Identity", {odd})));
+  const Session session(std::move(model));
+  const std::vector<std::optional<Shape>> shapes{Shape{5000}};
+  session.prepare(shapes);
+  const std::vector<Datum> outputs =
+      session.run({{Datum(with_odd_bools(Tensor::of<bool>({true, false}, {2})))}});
+  EXPECT_TRUE(outputs[0].tensor() == Tensor::of<bool>({false, true}, {2}));
+  EXPECT_TRUE(outputs[1].tensor() == Tensor::of<bool>({true}, {1}));
+}
+
 TEST(SessionOptions, out_of_range_values_are_refused) {
   const auto message = [](SessionOptions options) -> std::string {
     try {

@@ -8,6 +8,7 @@ bool are_normal_bools(const void* bytes, size_t count) {
   // No branch for each byte, so that the compiler makes vectors of the inner loop.
   constexpr size_t kPart = 4096;
   const auto* from = static_cast<const uint8_t*>(bytes);
+  if (!from) return true;
   for (size_t begin = 0; begin < count; begin += kPart) {
     const size_t end = std::min(begin + kPart, count);
     uint8_t seen = 0;

@@ -8,7 +8,7 @@
 
 namespace sardonyx {
 
-// Is every byte 0 or 1?
+// Is every byte 0 or 1? Null for elements that nobody is to look at, of which nothing is said.
 bool are_normal_bools(const void* bytes, size_t count);
 // 1 for every byte that is not 0. `to` may be `from`.
 void normalize_bools(const void* from, void* to, size_t count);
