@@ -8,6 +8,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/tensor_text.h"
 #include "eager/trace/frame.h"
+#include "ir/core/bools.h"
 #include "ir/core/dtype_convert.h"
 
 namespace sardonyx::eager {
@@ -102,6 +103,7 @@ Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t coun
     std::copy(strings, strings + count, static_cast<std::string*>(made.raw()));
   } else if (count > 0) {
     std::memcpy(made.raw(), bytes, made.bytes());
+    if (dtype == DType::kBool) normalize_bools(made.raw(), made.raw(), made.bytes());
   }
   return Tensor(made);
 }
@@ -177,6 +179,7 @@ const sardonyx::Tensor& Tensor::one_element(const Loc& loc) const {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": item() of a tensor ", type(),
          "; it is for one element: index or reduce the tensor first");
   }
+<<<<<<< HEAD
   return value;
 }
 
@@ -191,6 +194,8 @@ std::optional<int64_t> Tensor::item_as_int64(const Loc& loc) const {
 double Tensor::item_as_double(const Loc& loc) const {
   const sardonyx::Tensor& value = one_element(loc);
   if (value.dtype() == DType::kBool) return static_cast<const uint8_t*>(value.raw())[0];
+=======
+>>>>>>> cd2f312fab4daa2779c1d54f8ec4abd746fa0658
   return value.to_doubles()[0];
 }
 

@@ -238,7 +238,8 @@ TEST(CustomOpSessions, what_is_told_must_come_true) {
        .infer = [](InferContext& context) { context.set(0, DType::kFloat, Dims{9}); }});
   const Session session = loaded(model_of(op, {floats_of()}));
   EXPECT_EQ(session.run({{"x0", Tensor::zeros(DType::kFloat, {9})}})[0].tensor().count(), 9);
-  expect_refusal(ErrorCode::kInternal, "output 0 is float[8], inferred float[9]", [&] {
+  const char* const refusal = "output Y: its infer said float[9], its compute made float[8]";
+  expect_refusal(ErrorCode::kInvalidArgument, refusal, [&] {
     session.run({{"x0", Tensor::zeros(DType::kFloat, {8})}});
   });
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/run_report.h"
+#include "ir/custom_op.h"
 
 namespace sardonyx {
 
@@ -38,12 +39,15 @@ Error blamed_on_request(const Error& error, std::span<const ValueInfo> inputs,
                         std::span<const Datum* const> given);
 
 // What fails for the shapes or values of a request is its fault, whichever rule of an op it breaks:
-// the model was checked when it was loaded. One that takes no inputs can only be at fault itself.
+// the model was checked when it was loaded. One that takes no inputs can only be at fault itself,
+// and what an operator of the program's says is told as it says it.
 template <typename Work>
 void blaming_request(std::span<const ValueInfo> inputs, std::span<const Datum* const> given,
                      const Work& work) {
   try {
     work();
+  } catch (const ProgramError&) {
+    throw;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidModel || inputs.empty()) throw;
     throw blamed_on_request(error, inputs, given);

@@ -8,8 +8,12 @@
 #include <thread>
 
 #include "executor/session.h"
+#include "ir/core/bools.h"
+#include "ir/op_samples.h"
+#include "ir/value_compare.h"
 #include "onnx_io/save.h"
 #include "tests/support/message_of.h"
+#include "tests/support/odd_bools.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sardonyx {
@@ -31,6 +35,101 @@ Model product(const Tensor& weights) {
   Value* w = model.graph->add_constant("W", weights);
   model.graph->add_output(GraphEmitter::unwrap(e.call("MatMul", {x, GraphEmitter::wrap(w)})));
   return model;
+}
+
+// A model of one op whose inputs are those of the sample.
+Model model_of_call(const OpDef& op, const Sample& sample, const std::vector<Datum>& inputs) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  std::vector<Val> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool decides = i < 32 && (op.shape_inputs >> i & 1u);
+    if (!inputs[i].defined())
+      operands.emplace_back();
+    else if (decides)
+      operands.push_back(e.constant(inputs[i].tensor()));
+    else
+      operands.push_back(
+          GraphEmitter::wrap(model.graph->add_input(text("in", i), inputs[i].type())));
+  }
+  for (const Val& val :
+       e.emit(op, operands, Attrs::parse(*op.attrs, sample.attrs), sample.outputs)) {
+    if (val) model.graph->add_output(GraphEmitter::unwrap(val));
+  }
+  return model;
+}
+
+// Results of a session for the inputs of a sample, and for the same with odd bytes for true.
+void expect_same_of_odd_bools(const OpDef& op, const Sample& sample,
+                              const std::vector<Datum>& inputs) {
+  std::optional<Session> session;
+  try {
+    session.emplace(model_of_call(op, sample, inputs));
+  } catch (const Error&) {  // types or sizes that do not fit each other
+    return;
+  }
+  std::vector<Datum> given;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool decides = i < 32 && (op.shape_inputs >> i & 1u);
+    if (inputs[i].defined() && !decides) given.push_back(inputs[i]);
+  }
+  std::vector<Datum> expected;
+  try {
+    expected = session->run(given);
+  } catch (const Error&) {
+    return;
+  }
+  const std::vector<Datum> got = session->run(with_odd_bools(given));
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_TRUE(compare(got[i], expected[i], {.rtol = 0, .atol = 0})) << full_name(op);
+}
+
+TEST(SessionInputs, any_byte_but_0_is_true) {
+  size_t calls = 0;
+  for (const OpDef* op : all_ops()) {
+    if (!op->samples || op->is(kRandom)) continue;
+    for (const Sample& sample : op->samples()) {
+      for (const std::vector<Datum>& inputs : sample_inputs(*op, sample)) {
+        if (!has_bools(inputs)) continue;
+        expect_same_of_odd_bools(*op, sample, inputs);
+        ++calls;
+      }
+    }
+  }
+  EXPECT_GT(calls, 100u);
+}
+
+TEST(SessionInputs, bools_that_a_model_makes_of_bytes_are_0_or_1) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kUInt8, Dims{Dim::symbol("n")})));
+  const Val bools = e.call("BitCast", {x}, {{"to", int64_t{9}}});
+  for (const Val& output : {bools, e.call("NonZero", {bools})})
+    model.graph->add_output(GraphEmitter::unwrap(output));
+  Tensor bytes = Tensor::allocate(DType::kUInt8, {4096});
+  std::ranges::fill(bytes.mutable_values<uint8_t>(), uint8_t{255});
+  const std::vector<Datum> outputs = Session(std::move(model)).run({{Datum(bytes)}});
+  EXPECT_TRUE(are_normal_bools(outputs[0].tensor().raw(), 4096));
+  EXPECT_EQ(outputs[1].tensor().shape(), (Shape{1, 4096}));
+  EXPECT_EQ(outputs[1].tensor().values<int64_t>()[4095], 4095);
+}
+
+TEST(SessionInputs, bools_of_a_graph_are_0_or_1_and_those_without_elements_are_left_alone) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kBool, Dims{Dim::symbol("n")})));
+  const Val odd = e.constant(with_odd_bools(Tensor::of<bool>({true}, {1})));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Xor", {x, odd})));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Identity", {odd})));
+  const Session session(std::move(model));
+  const std::vector<std::optional<Shape>> shapes{Shape{5000}};
+  session.prepare(shapes);
+  const std::vector<Datum> outputs =
+      session.run({{Datum(with_odd_bools(Tensor::of<bool>({true, false}, {2})))}});
+  EXPECT_TRUE(outputs[0].tensor() == Tensor::of<bool>({false, true}, {2}));
+  EXPECT_TRUE(outputs[1].tensor() == Tensor::of<bool>({true}, {1}));
 }
 
 TEST(SessionOptions, out_of_range_values_are_refused) {
@@ -251,6 +350,15 @@ TEST(LoadOptions, external_files_in_memory) {
     options.load.external_files["weights.bin"] = Tensor::zeros(DType::kFloat, {3});
     EXPECT_NE(message_of([&] { Session(path, options); }).find("expected its bytes as uint8[size]"),
               std::string::npos);
+    options.load.external_files["weights.bin"] =
+        Tensor(DType::kUInt8, {static_cast<int64_t>(content.size())},
+               Buffer::borrow(begin, content.size(), nullptr));
+    options.load.external_files["typo.bin"] = Tensor::zeros(DType::kUInt8, {3});
+    options.load.strict = true;
+    EXPECT_NE(message_of([&] { Session(path, options); }).find("in \"typo.bin\""),
+              std::string::npos);
+    options.load.strict = false;
+    EXPECT_EQ(Session(path, options).run(inputs)[0].tensor(), expected);
     options.load.external_files.clear();
     options.load.external_files["other.bin"] = Tensor::zeros(DType::kUInt8, {3});
     EXPECT_NE(message_of([&] {

@@ -7,6 +7,8 @@
 #include <shared_mutex>
 #include <tuple>
 
+#include "ir/datum_bools.h"
+
 namespace sardonyx {
 namespace {
 
@@ -77,7 +79,7 @@ auto call_program(const OpDef& op, const Body& body) {
   try {
     return body();
   } catch (const Error& error) {
-    throw error.with_context(full_name(op));
+    throw ProgramError(error.with_context(full_name(op)));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const Interruption&) {
@@ -124,7 +126,7 @@ void check_outputs(const EvalCall& call) {
   const Signature& signature = signature_of(call.op);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const Param& param = signature.output(i);
-    const Datum& output = call.outputs[i];
+    Datum& output = call.outputs[i];
     if (!output.defined()) {
       if (param.optional || param.variadic) continue;
       fail(ErrorCode::kInvalidArgument, "output ", param.name, " was not made");
@@ -133,6 +135,7 @@ void check_outputs(const EvalCall& call) {
       fail(ErrorCode::kInvalidArgument, "output ", param.name, ": the signature ",
            call.op.signature, " has another type than ", output.type());
     }
+    if (has_odd_bools(output)) output = with_normal_bools(output);
   }
 }
 

@@ -70,6 +70,12 @@ struct CustomOp {
   uint32_t shape_inputs = 0;
 };
 
+// An error that a function of the program's decided on: its code is told as it is.
+class ProgramError : public Error {
+ public:
+  explicit ProgramError(Error error) : Error(std::move(error)) {}
+};
+
 // An operator as a row, which is what graphs and calls refer to: it must outlive them.
 class CustomOpRow : public OpDef {
  public:
@@ -80,6 +86,8 @@ class CustomOpRow : public OpDef {
   CustomOpRow& operator=(const CustomOpRow&) = delete;
 
   const CustomOp& description() const { return op_; }
+  // Is the row one of these?
+  static bool is_row(const OpDef& op) { return op.evaluate == evaluate_custom; }
 
  private:
   static void infer_custom(InferContext& context);

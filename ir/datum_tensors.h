@@ -21,4 +21,21 @@ bool any_tensor(const Datum& datum, const Visit& visit) {
   return false;
 }
 
+// `datum` with `change(tensor)` in the place of each of its tensors.
+template <typename Change>
+Datum with_tensors(const Datum& datum, const Change& change) {
+  const auto with_items = [&](auto container) {
+    for (Datum& item : container.items)
+      item = with_tensors(item, change);
+    return Datum(std::move(container));
+  };
+  if (datum.is_tensor()) return Datum(change(datum.tensor()));
+  if (datum.is_sequence()) return with_items(datum.sequence());
+  if (datum.is_optional()) return with_items(datum.optional());
+  if (datum.is_map()) return Map{change(datum.map().keys), change(datum.map().values)};
+  if (!datum.is_sparse()) return datum;
+  const SparseTensor& sparse = datum.sparse();
+  return SparseTensor{change(sparse.values), change(sparse.indices), sparse.shape};
+}
+
 }  // namespace sardonyx

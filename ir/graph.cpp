@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "ir/core/bools.h"
+
 namespace sardonyx {
 
 Value* Graph::add_value(std::string name, Type type) {
@@ -39,7 +41,7 @@ Value* Graph::add_capture(std::string name, Type type) {
 Value* Graph::add_constant(std::string name, Tensor constant) {
   Value* value =
       add_value(std::move(name), Type::tensor(constant.dtype(), to_dims(constant.shape())));
-  value->constant = std::make_shared<const Tensor>(std::move(constant));
+  value->constant = std::make_shared<const Tensor>(with_normal_bools(constant));
   return value;
 }
 

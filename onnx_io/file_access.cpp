@@ -140,6 +140,7 @@ OpenFile open_regular(const std::filesystem::path& path) {
   if (name.find('\0') != std::string::npos) {
     fail(ErrorCode::kInvalidArgument, "a file name holds a NUL byte");
   }
+  if (name.empty()) fail(ErrorCode::kInvalidArgument, "expected the path of a file, got \"\"");
   // Without O_NONBLOCK, opening a FIFO would wait for its writer.
   FileHandle handle(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (handle.get() < 0)

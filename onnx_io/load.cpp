@@ -6,7 +6,9 @@
 
 #include "ir/core/bad_alloc.h"
 #include "onnx_io/check.h"
+#include "onnx_io/import/external_files.h"
 #include "onnx_io/import/importer.h"
+#include "onnx_io/import/leniency.h"
 #include "onnx_io/import/model_reader.h"
 #include "onnx_io/import/parse.h"
 #include "onnx_io/lazy_load.h"
@@ -36,9 +38,16 @@ Model import_model(onnx_schema::ModelProto& proto, onnx_import::RawData raw_data
     if (!folder.empty()) sandbox.emplace(is_given ? options.allowed_root : folder, folder);
     external.emplace(std::move(sandbox), options);
   }
-  return onnx_import::Importer(proto, std::move(raw_data), options, external ? &*external : nullptr,
-                               problems)
-      .run();
+  Model model = onnx_import::Importer(proto, std::move(raw_data), options,
+                                      external ? &*external : nullptr, problems)
+                    .run();
+  for (const std::string& name : external ? external->unused() : std::vector<std::string>()) {
+    onnx_import::Leniency(options).tolerate(
+        onnx_import::kUnusedExternalFile,
+        "external_files: no tensor that is read from the model has ", "its data in ",
+        onnx_import::in_quotes(name));
+  }
+  return model;
 }
 
 Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/core/bools.h"
 #include "ir/core/run_control.h"
 #include "onnx_io/arrays/npy_header.h"
 #include "onnx_io/file_access.h"
@@ -146,6 +147,7 @@ Tensor npy_elements(const NpyHeader& header, std::span<const std::byte> data) {
   }
   if (header.byte_order == '>')
     swap_bytes(out, data.size(), header.kind == 'c' ? width / 2 : width);
+  if (dtype == DType::kBool) normalize_bools(out, out, tensor.bytes());
   return tensor;
 }
 

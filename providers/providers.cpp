@@ -25,8 +25,8 @@ std::vector<const Provider*> providers_named(const std::vector<std::string>& nam
     std::string known;
     for (const Provider* provider : all_providers())
       known += std::string(provider->name) + ", ";
-    fail(ErrorCode::kInvalidArgument, "provider ", name, ": there is none of this name; known are ",
-         known, "reference");
+    fail(ErrorCode::kInvalidArgument, "provider ", name.empty() ? "\"\"" : name,
+         ": there is none of this name; known are ", known, "reference");
   }
   return found;
 }

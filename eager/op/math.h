@@ -360,7 +360,8 @@ Tensor CastLike(const Tensor& input, const Tensor& target_type, const CastLikeAt
 struct BitCastAttrs {
   std::optional<DType> to = {};  // required
 };
-// The same bits seen as the type `to`, which must have elements of the same size.
+// The same bits seen as the type `to`, which must have elements of the same size. Of bools, 0 is
+// false and all else true.
 // (input: T1) -> (output: T2); T1: integers, floats, complex, 8-bit floats, 2- and 4-bit integers,
 //   bool, float4e2m1, float8e8m0; T2: integers, floats, complex, 8-bit floats, 2- and 4-bit
 //   integers, bool, float4e2m1, float8e8m0

@@ -110,7 +110,7 @@ sx_status sx_binding_outputs_arrow(const sx_binding* binding, struct ArrowArray*
       if (!output.value().defined()) continue;  // not among the chosen ones
       const std::string& name = run.shared->outputs[i].name;
       const Tensor& tensor = tensor_in(output.value(), "output " + name);
-      columns.emplace_back(name, output.is_written() ? tensor.clone() : tensor);
+      columns.emplace_back(name, kept(tensor));
     }
     if (columns.empty()) fail(ErrorCode::kInvalidArgument, "binding: nothing has been run yet");
     export_columns(columns, place, type);

@@ -86,6 +86,7 @@ sx_status sx_binding_choose_outputs(sx_binding* binding, const size_t* indices, 
   return guarded([&] {
     sx_binding& changed = idle(binding);
     if (count > 0) require(indices, "indices");
+    check_count(count, indices, "count");
     std::vector<size_t> chosen(indices, indices + count);
     for (const size_t index : chosen)
       check_index(index, changed.outputs, "outputs");
@@ -123,8 +124,7 @@ sx_status sx_binding_output_value(const sx_binding* binding, size_t index, sx_va
   return guarded([&] {
     sx_value*& place = require_place(value, "value");
     const OutputSlot& output = output_at(binding, index);
-    place =
-        new sx_value(output.is_written() ? Datum(output.value().tensor().clone()) : output.value());
+    place = new sx_value(kept(output.value()));
   });
 }
 

@@ -35,6 +35,7 @@ sx_status RepeatOp::compute(void*, sx_op_call* call) {
       times.dtype == SX_UNDEFINED ? 1 : *static_cast<const int64_t*>(times.data);
   if (repeats < 0) return sx_set_last_error(SX_UNSUPPORTED, "times is negative");
   if (repeats == 7) return SX_CANCELLED;
+  if (repeats == 8) return SX_INVALID_MODEL;
   const int64_t size = count * repeats;
   void* data = nullptr;
   status = sx_op_call_make_output(call, 0, SX_FLOAT, &size, 1, &data);
@@ -197,6 +198,8 @@ TEST_F(CCustomOp, its_status_is_that_of_the_run) {
   EXPECT_EQ(run({1}, &times), SX_CANCELLED);
   EXPECT_NE(std::strstr(sx_last_error(), "its function gave the status cancelled"), nullptr)
       << sx_last_error();
+  times = 8;
+  EXPECT_EQ(run({1}, &times), SX_INVALID_MODEL) << sx_last_error();
   times = 1;
   EXPECT_EQ(run({1}, &times), SX_OK);
 }

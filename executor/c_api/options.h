@@ -24,10 +24,21 @@ sx_error* error_place(const Options* options) {
   return error && error->struct_size >= sizeof(size_t) ? error : nullptr;
 }
 
+// Throws kInvalidArgument where the caller wants to be told, but says no size: it would read the
+// status of a struct that nobody wrote.
+template <typename Options>
+void check_error_place(const Options* options) {
+  if (!options || options->struct_size < offsetof(Options, error) + sizeof(options->error)) return;
+  if (options->error) check_struct_size(options->error->struct_size, "options: error");
+}
+
 // As guarded(), and tells the caller's sx_error of the outcome.
 template <typename Options, typename Body>
 sx_status guarded_with(const Options* options, const Body& body) noexcept {
-  const sx_status status = guarded(body);
+  const sx_status status = guarded([&] {
+    check_error_place(options);
+    body();
+  });
   tell(error_place(options), status);
   return status;
 }

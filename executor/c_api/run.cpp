@@ -2,6 +2,7 @@
 #include "executor/c_api/binding.h"
 #include "executor/c_api/options.h"
 #include "executor/c_api/value.h"
+#include "ir/core/threading/float_mode.h"
 
 namespace sardonyx::c_api {
 namespace {
@@ -18,8 +19,10 @@ struct AsyncRun {
   sx_error* error;
   sx_run_callback callback;
   void* user;
+  FloatMode mode = FloatMode::of_this_thread();  // the caller's
 
   void operator()() const {
+    const FloatModeScope scope(mode);
     const sx_status status = guarded([&] { run_now(*binding, options); });
     tell(error, status);
     sx_async_outcome outcome{status};
@@ -64,6 +67,7 @@ sx_status sx_binding_run(sx_binding* binding, const sx_run_options* options) {
 sx_status sx_binding_run_async(sx_binding* binding, const sx_run_options* options,
                                sx_run_callback callback, void* user) {
   const sx_status status = guarded([&] {
+    check_error_place(options);
     sx_binding& run = idle(binding);
     std::function<void()> work = AsyncRun{&run, run_options(read_run_options(options)),
                                           error_place(options), callback, user};
@@ -115,7 +119,7 @@ sx_status sx_binding_fetch(sx_binding* binding, const char* const* names, size_t
     std::vector<std::unique_ptr<sx_value>> made;
     for (const Datum& datum : found) {
       if (!datum.defined()) fail(ErrorCode::kUnsupported, wanted[made.size()], " is omitted");
-      made.push_back(std::make_unique<sx_value>(datum));
+      made.push_back(std::make_unique<sx_value>(kept(datum)));
     }
     for (size_t i = 0; i < count; ++i)
       values[i] = made[i].release();

@@ -251,6 +251,74 @@ TEST_F(CRuns, errors_come_in_the_callers_memory_as_well) {
   EXPECT_EQ(error.status, SX_INVALID_ARGUMENT);
 }
 
+TEST_F(CRuns, an_error_without_a_size_is_refused) {
+  sx_error error{};
+  sx_run_options options{};
+  options.struct_size = sizeof options;
+  options.error = &error;
+  const auto expect_refused = [](sx_status status) {
+    EXPECT_EQ(status, SX_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(sx_last_error()).find("options: error: struct_size is 0"),
+              std::string::npos)
+        << sx_last_error();
+  };
+  expect_refused(sx_binding_run(binding_, &options));
+  expect_refused(sx_binding_run_async(binding_, &options, nullptr, nullptr));
+  expect_refused(sx_binding_prepare(binding_, &options));
+  sx_session_options session_options{};
+  session_options.struct_size = sizeof session_options;
+  session_options.error = &error;
+  sx_session* session = nullptr;
+  expect_refused(sx_session_create("no such file", &session_options, &session));
+}
+
+// Bytes of a model whose subgraphs are in each other.
+std::string nested_model(int levels) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Type flag = Type::tensor(DType::kBool, Dims{});
+  const Val condition = GraphEmitter::wrap(model.graph->add_input("c", flag));
+  GraphPtr inner;
+  for (int level = 0; level < levels; ++level) {
+    auto graph = std::make_shared<Graph>();
+    GraphEmitter body(*graph);
+    const Val on = body.constant(Tensor::scalar<bool>(true));
+    const Val result = inner
+                           ? body.call("If", {on}, {{"then_branch", inner}, {"else_branch", inner}})
+                           : body.call("Not", {on});
+    graph->add_output(GraphEmitter::unwrap(result));
+    inner = graph;
+  }
+  model.graph->add_output(GraphEmitter::unwrap(
+      e.call("If", {condition}, {{"then_branch", inner}, {"else_branch", inner}})));
+  return model_bytes(model);
+}
+
+TEST(CSession, limits_and_names_of_options_are_told_apart) {
+  const std::string bytes = nested_model(3);
+  const auto expect_status = [&](const sx_session_options& options, sx_status expected,
+                                 const char* message) {
+    sx_session* session = nullptr;
+    EXPECT_EQ(sx_session_create_from_bytes(bytes.data(), bytes.size(), &options, &session),
+              expected)
+        << sx_last_error();
+    EXPECT_NE(std::string(sx_last_error()).find(message), std::string::npos) << sx_last_error();
+    sx_session_destroy(session);
+  };
+  sx_session_options options{};
+  options.struct_size = sizeof options;
+  options.max_nesting = 5;
+  expect_status(options, SX_RESOURCE_EXHAUSTED, "nested more than 5 levels deep");
+  options.max_nesting = 50;
+  expect_status(options, SX_OK, "");
+  options.disabled_passes = "fold-constants,no-such-pass";
+  expect_status(options, SX_INVALID_ARGUMENT, "disabled_passes: there is no pass \"no-such-pass\"");
+  options.disabled_passes = "fold-constants";
+  expect_status(options, SX_OK, "");
+  options.providers = ",";
+  expect_status(options, SX_INVALID_ARGUMENT, "provider \"\": there is none");
+}
+
 TEST_F(CRuns, sessions_are_prepared_by_shapes_and_by_what_is_bound) {
   sx_stats stats{};
   stats.struct_size = sizeof stats;

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
+#include <stdexcept>
 
 #include "executor/c_api/pointers.h"
 #include "ir/core/error.h"
@@ -32,6 +34,8 @@ sx_status guarded(const Body& body) noexcept {
     return note_error(error);
   } catch (const std::bad_alloc&) {
     return note_error(SX_RESOURCE_EXHAUSTED, "out of memory");
+  } catch (const std::length_error&) {
+    return note_error(SX_INVALID_ARGUMENT, "a count or a length is more than memory can hold");
   } catch (const std::exception& error) {
     return note_error(SX_INTERNAL, error.what());
   } catch (...) {
@@ -44,6 +48,15 @@ void check_index(size_t index, const List& list, const char* what) {
   if (index >= std::size(list)) {
     fail(ErrorCode::kInvalidArgument, "index: there are ", std::size(list), " ", what, ", got ",
          index);
+  }
+}
+
+// More elements than any array can have: a count that is negative, or was never set.
+template <typename T>
+void check_count(size_t count, const T*, const char* what) {
+  constexpr auto kMost = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max()) / sizeof(T);
+  if (count > kMost) {
+    fail(ErrorCode::kInvalidArgument, what, ": expected at most ", kMost, ", got ", count);
   }
 }
 

@@ -2,7 +2,22 @@
 
 #include <algorithm>
 
+#include "ir/datum_tensors.h"
+
 namespace sardonyx::c_api {
+namespace {
+
+// Memory of the caller's that nobody keeps.
+class LentBuffer : public Buffer {
+ public:
+  LentBuffer(void* data, size_t size) : Buffer(data, size) {}
+};
+
+bool is_lent(const Tensor& tensor) {
+  return dynamic_cast<const LentBuffer*>(tensor.buffer().get()) != nullptr;
+}
+
+}  // namespace
 
 int32_t kind_of(const Type& type) {
   switch (type.kind) {
@@ -49,8 +64,9 @@ Tensor borrowed(sx_dtype dtype, const int64_t* dims, size_t rank, const void* da
          " bytes, got ", size);
   }
   if (needed > 0) require(static_cast<const std::byte*>(data), "data");
-  return Tensor(type, std::move(shape),
-                Buffer::borrow(const_cast<void*>(data), size, std::move(keeper)));
+  auto* const bytes = const_cast<void*>(data);
+  if (keeper) return Tensor(type, std::move(shape), Buffer::borrow(bytes, size, std::move(keeper)));
+  return Tensor(type, std::move(shape), std::make_shared<LentBuffer>(bytes, size));
 }
 
 Tensor copied_strings(const int64_t* dims, size_t rank, const char* const* strings,
@@ -60,9 +76,19 @@ Tensor copied_strings(const int64_t* dims, size_t rank, const char* const* strin
   if (!elements.empty()) require(strings, "strings");
   for (size_t i = 0; i < elements.size(); ++i) {
     const char* string = &require(strings[i], "strings");
+    if (lengths) check_count(lengths[i], string, text("lengths: element ", i).c_str());
     elements[i] = lengths ? std::string(string, lengths[i]) : std::string(string);
   }
   return tensor;
+}
+
+Tensor kept(const Tensor& tensor) {
+  return is_lent(tensor) ? tensor.clone() : tensor;
+}
+
+Datum kept(const Datum& datum) {
+  if (!any_tensor(datum, is_lent)) return datum;
+  return with_tensors(datum, [](const Tensor& tensor) { return kept(tensor); });
 }
 
 const Tensor& tensor_in(const Datum& datum, const std::string& what) {

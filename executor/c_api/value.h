@@ -24,6 +24,11 @@ Tensor borrowed(sx_dtype dtype, const int64_t* dims, size_t rank, const void* da
 Tensor copied_strings(const int64_t* dims, size_t rank, const char* const* strings,
                       const size_t* lengths);
 
+// A value that stays what it is whatever the caller does: what is in memory that was lent without
+// a keeper, such as that of a bound input, is copied.
+Tensor kept(const Tensor& tensor);
+Datum kept(const Datum& datum);
+
 // Throws kUnsupported where `datum`, called `what`, is no tensor.
 const Tensor& tensor_in(const Datum& datum, const std::string& what);
 sx_tensor described(const Tensor& tensor, bool written);

@@ -283,5 +283,51 @@ TEST(CValues, an_output_that_was_handed_out_outlives_later_runs) {
   EXPECT_EQ(elements_of(copied.get()), (std::vector<float>{-1, -2}));
 }
 
+TEST(CValues, an_output_that_is_an_input_is_not_in_memory_of_the_caller) {
+  for (const char* op : {"Identity", "Flatten"}) {
+    SCOPED_TRACE(op);
+    Echo same(Type::tensor(DType::kFloat, Dims{2}), op);
+    std::vector<float> lent{1, 2};
+    const int64_t two = 2;
+    ASSERT_EQ(sx_binding_set_input(same.binding, 0, SX_FLOAT, &two, 1, lent.data(), 8), SX_OK);
+    ASSERT_EQ(sx_binding_run(same.binding, nullptr), SX_OK) << sx_last_error();
+    const ValueHandle output = same.output();
+    sx_value_info info{.struct_size = sizeof info};
+    ASSERT_EQ(sx_session_output(same.session, 0, &info), SX_OK);
+    const char* name = info.name;
+    sx_value* fetched = nullptr;
+    ASSERT_EQ(sx_binding_fetch(same.binding, &name, 1, nullptr, &fetched), SX_OK)
+        << sx_last_error();
+    const ValueHandle again = taken(fetched);
+    lent = {5, 6};
+    EXPECT_EQ(elements_of(output.get()), (std::vector<float>{1, 2}));
+    EXPECT_EQ(elements_of(again.get()), (std::vector<float>{1, 2}));
+  }
+}
+
+TEST(CValues, an_output_that_is_a_value_shares_it) {
+  Echo same(Type::tensor(DType::kFloat, Dims{2}), "Identity");
+  const ValueHandle given = floats({1, 2});
+  ASSERT_EQ(same.run(given.get()), SX_OK);
+  const ValueHandle output = same.output();
+  sx_tensor in{.struct_size = sizeof in}, out{.struct_size = sizeof out};
+  ASSERT_EQ(sx_value_tensor(given.get(), &in), SX_OK);
+  ASSERT_EQ(sx_value_tensor(output.get(), &out), SX_OK);
+  EXPECT_EQ(in.data, out.data);
+}
+
+TEST(CValues, counts_beyond_all_memory_are_refused) {
+  const int64_t two = 2;
+  const char* strings[] = {"a", "b"};
+  const size_t lengths[] = {1, SIZE_MAX};
+  sx_value* made = nullptr;
+  expect_refused(sx_value_create_strings(&two, 1, strings, lengths, &made),
+                 "lengths: element 1: expected at most");
+  Echo same(Type::tensor(DType::kFloat, Dims{2}), "Identity");
+  const size_t index = 0;
+  expect_refused(sx_binding_choose_outputs(same.binding, &index, SIZE_MAX),
+                 "count: expected at most");
+}
+
 }  // namespace
 }  // namespace sardonyx

@@ -41,21 +41,10 @@ bool overlaps(const Datum& datum, const Tensor& memory) {
 }
 
 Datum moved_out_of(const Datum& datum, const Tensor& memory) {
-  const auto moved = [&](const Tensor& tensor) {
-    return overlap(tensor, memory) ? tensor.clone() : tensor;
-  };
-  const auto moved_items = [&](auto container) {
-    for (Datum& item : container.items)
-      item = moved_out_of(item, memory);
-    return Datum(std::move(container));
-  };
   if (!overlaps(datum, memory)) return datum;
-  if (datum.is_tensor()) return datum.tensor().clone();
-  if (datum.is_sequence()) return moved_items(datum.sequence());
-  if (datum.is_optional()) return moved_items(datum.optional());
-  if (datum.is_map()) return Map{moved(datum.map().keys), moved(datum.map().values)};
-  const SparseTensor& sparse = datum.sparse();
-  return SparseTensor{moved(sparse.values), moved(sparse.indices), sparse.shape};
+  return with_tensors(datum, [&](const Tensor& tensor) {
+    return overlap(tensor, memory) ? tensor.clone() : tensor;
+  });
 }
 
 // What an earlier run has shown stays where it may be written, or is what is bound.

@@ -4,6 +4,7 @@
 #include "executor/run/executable.h"
 #include "ir/core/memory/guard_pages.h"
 #include "ir/core/run_control.h"
+#include "ir/custom_op.h"
 
 namespace sardonyx {
 namespace {
@@ -36,6 +37,25 @@ bool keeps_promise(Datum& datum, const Step::Promise& promise) {
   }
   datum = Tensor::allocate(promise.dtype, promise.shape);
   return true;
+}
+
+// `error` with the name of the step's node.
+template <typename Values>
+Error placed(const Error& error, const Step& step, const Values& values) {
+  const std::string name = label_of(step, values);
+  if (name.empty()) return error;
+  return error.with_context("node " + name + (step.node ? source_text(*step.node) : ""))
+      .at_node(name);
+}
+
+// Of an op of the program's it is the program's fault: nobody checks what its `infer` tells.
+[[noreturn]] void refuse_result(const Node& node, size_t index, const Datum& got,
+                                const Step::Promise& promise) {
+  const bool is_custom = CustomOpRow::is_row(*node.op);
+  fail(is_custom ? ErrorCode::kInvalidArgument : ErrorCode::kInternal, full_name(*node.op),
+       ": output ", signature_of(*node.op).output(index).name,
+       is_custom ? ": its infer said " : ": expected ", promise.dtype, to_text(promise.shape),
+       ", its compute made ", got.type());
 }
 
 }  // namespace
@@ -113,11 +133,12 @@ void Executable::run_steps(PlanSegment& segment, PlanSegment::RunContext& frame,
       } else {
         evaluate_step(step, frame, state, profile);
       }
+    } catch (const ProgramError& error) {
+      if (!error.node().empty()) throw;
+      throw ProgramError(placed(error, step, graph_.values()));
     } catch (const Error& error) {
-      const std::string name = label_of(step, graph_.values());
-      if (!error.node().empty() || name.empty()) throw;
-      throw error.with_context("node " + name + (step.node ? source_text(*step.node) : ""))
-          .at_node(name);
+      if (!error.node().empty()) throw;
+      throw placed(error, step, graph_.values());
     }
     if (!profile) continue;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -145,11 +166,8 @@ void Executable::evaluate_step(const Step& step, PlanSegment::RunContext& frame,
   else
     evaluate_op(step, frame, {inputs}, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (step.promised[i] && !keeps_promise(outputs[i], *step.promised[i])) {
-      fail(ErrorCode::kInternal, full_name(*step.node->op), ": output ", i, " is ",
-           outputs[i].type(), ", inferred ", step.promised[i]->dtype,
-           to_text(step.promised[i]->shape));
-    }
+    if (step.promised[i] && !keeps_promise(outputs[i], *step.promised[i]))
+      refuse_result(*step.node, i, outputs[i], *step.promised[i]);
     const ValueId value = step.outputs[i];
     if (value == kNoValue) continue;
     state.refer(value, &outputs[i]);

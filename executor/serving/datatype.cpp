@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "executor/batching/serving_error.h"
+#include "ir/core/bools.h"
 
 namespace sardonyx::serving {
 namespace {
@@ -61,13 +62,6 @@ Tensor strings_from_binary(Shape shape, std::span<const std::byte> bytes, std::s
   return tensor;
 }
 
-// What clients send for true may be any byte but 0; a bool of ours is 0 or 1.
-void normalize_bools(Tensor& tensor) {
-  auto* bytes = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    bytes[i] = bytes[i] != 0;
-}
-
 void check_size(DType dtype, const Shape& shape, size_t bytes, std::string_view what) {
   const size_t wanted = bytes_for(dtype, checked_count(shape, what));
   if (wanted != bytes) {
@@ -119,7 +113,7 @@ Tensor tensor_from_binary(DType dtype, Shape shape, std::span<const std::byte> b
   check_size(dtype, shape, bytes.size(), what);
   Tensor tensor = Tensor::allocate(dtype, std::move(shape));
   if (!bytes.empty()) std::memcpy(tensor.raw(), bytes.data(), bytes.size());
-  if (dtype == DType::kBool) normalize_bools(tensor);
+  if (dtype == DType::kBool) normalize_bools(tensor.raw(), tensor.raw(), tensor.bytes());
   return tensor;
 }
 
@@ -133,7 +127,7 @@ Tensor tensor_from_binary(DType dtype, Shape shape, const std::shared_ptr<Buffer
     return tensor_from_binary(dtype, std::move(shape), source, what);
   check_size(dtype, shape, bytes, what);
   Tensor tensor(dtype, std::move(shape), buffer, offset);
-  if (dtype == DType::kBool) normalize_bools(tensor);
+  if (dtype == DType::kBool) normalize_bools(tensor.raw(), tensor.raw(), tensor.bytes());
   return tensor;
 }
 

@@ -103,13 +103,13 @@ void Session::Impl::serve(const Find& find, DatumRefs given, const RunOptions& r
   const SessionInputs::Given all = inputs.merged_with_defaults(given);
   Selected target;
   blaming_request(inputs.all(), all.values, [&] { target = find(all.optional); });
-  std::pmr::vector<Datum> scalars(scratch());
-  scalars.reserve(2 * all.values.size());
+  std::pmr::vector<Datum> changed(scratch());
+  changed.reserve(4 * all.values.size());  // of up to two selections
   const auto placed_for = [&](std::span<const size_t> indices) {
     std::pmr::vector<const Datum*> placed(scratch());
     placed.reserve(indices.size());
     for (const size_t i : indices)
-      placed.push_back(inputs.accepted(i, *all.values[i], scalars, warnings));
+      placed.push_back(inputs.accepted(i, *all.values[i], changed, warnings));
     return placed;
   };
   const std::pmr::vector<const Datum*> placed = placed_for(target->inputs);

@@ -4,6 +4,7 @@
 
 #include "executor/type_check.h"
 #include "ir/core/memory/scratch_arena.h"
+#include "ir/datum_bools.h"
 
 namespace sardonyx {
 namespace {
@@ -100,7 +101,7 @@ SessionInputs::Given SessionInputs::merged_with_defaults(DatumRefs given) const 
 }
 
 const Datum* SessionInputs::accepted(size_t index, const Datum& given,
-                                     std::pmr::vector<Datum>& scalars,
+                                     std::pmr::vector<Datum>& changed,
                                      NamedWarnings& warnings) const {
   const ValueInfo& input = infos_[index];
   const Datum* datum = &given;
@@ -108,9 +109,12 @@ const Datum* SessionInputs::accepted(size_t index, const Datum& given,
   if (!is_strict_ && is_scalar_in_disguise(input, given)) {
     warnings.tell("one-element-scalar", text("input ", input.name, ": expected ", input.type,
                                              ", got ", given.type(), "; its element is taken"));
-    datum = &scalars.emplace_back(given.tensor().reshaped({}));
+    datum = &changed.emplace_back(given.tensor().reshaped({}));
   }
   check_given(input, *datum);
+  // Memory of the caller's is looked at in each run, and stays as it is.
+  if (&given != &defaults_[index] && has_odd_bools(*datum))
+    datum = &changed.emplace_back(with_normal_bools(*datum));
   return datum;
 }
 

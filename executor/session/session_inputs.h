@@ -42,8 +42,10 @@ class SessionInputs {
 
   // `given` as input `index` of an executable. Throws kInvalidArgument where it does not have the
   // input's type and shape, but for a tensor of one element where a scalar is wanted: this is
-  // reshaped in `scalars`, with a warning. An input that nothing in the model reads may be omitted.
-  const Datum* accepted(size_t index, const Datum& given, std::pmr::vector<Datum>& scalars,
+  // reshaped, with a warning. An input that nothing in the model reads may be omitted. Bools that
+  // are neither 0 nor 1 are copied as such. What is made is put into `changed`, up to two for each
+  // input.
+  const Datum* accepted(size_t index, const Datum& given, std::pmr::vector<Datum>& changed,
                         NamedWarnings& warnings) const;
 
   // `values` with those left out that the caller gives and that are not among `wanted`: nobody

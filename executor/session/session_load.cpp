@@ -22,8 +22,15 @@ int thread_count_of(const SessionOptions& options, const ThreadPool& pool) {
 
 void check_options(const SessionOptions& options) {
   const int level = options.optimization_level;
-  if (level >= 0 && level <= 2) return;
-  fail(ErrorCode::kInvalidArgument, "optimization_level: expected 0 to 2, got ", level);
+  if (level < 0 || level > 2)
+    fail(ErrorCode::kInvalidArgument, "optimization_level: expected 0 to 2, got ", level);
+  if (options.disabled_passes.empty()) return;
+  const std::vector<PassName> passes = list_passes();
+  for (const std::string& name : options.disabled_passes) {
+    if (std::ranges::find(passes, name, &PassName::name) != passes.end()) continue;
+    fail(ErrorCode::kInvalidArgument, "disabled_passes: there is no pass \"", name,
+         "\"; docs/passes.md lists them");
+  }
 }
 
 void configure(SessionState& state, const SessionOptions& options) {

@@ -126,11 +126,13 @@ class Span {
   std::size_t size_ = 0;
 };
 
-// The product of the sizes; 1 for a scalar. Sizes must not be negative.
+// The product of the sizes; 1 for a scalar. Throws where a size is negative.
 inline std::size_t element_count(const Shape& shape) {
   std::size_t count = 1;
-  for (const std::int64_t dim : shape)
+  for (const std::int64_t dim : shape) {
+    if (dim < 0) detail::refuse("shape: expected at least 0, got " + std::to_string(dim));
     count *= static_cast<std::size_t>(dim);
+  }
   return count;
 }
 
@@ -532,6 +534,14 @@ class Binding {
     detail::check(sx_binding_create(session.get(), &made));
     handle_.reset(made);
   }
+  Binding(Binding&&) noexcept = default;
+  // Waits for an asynchronous run of what this was.
+  Binding& operator=(Binding&& other) noexcept {
+    handle_ = std::move(other.handle_);  // first: a run may call the log that the session holds
+    session_ = std::move(other.session_);
+    return *this;
+  }
+  ~Binding() = default;
   sx_binding* get() const { return handle_.get(); }
 
   // Memory of the caller's, which must stay until another is bound.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "ir/core/bools.h"
 #include "ir/core/run_control.h"
 
 namespace sardonyx {
@@ -150,8 +151,19 @@ template uint16_t integer_from<uint16_t>(double);
 template uint32_t integer_from<uint32_t>(double);
 template uint64_t integer_from<uint64_t>(double);
 
+namespace {
+
+template <typename C>
+void load_bools(const void* raw, int64_t offset, int64_t step, int64_t count, C* to) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = static_cast<C>(bool_at(raw, offset + i * step));
+}
+
+}  // namespace
+
 template <typename C>
 void load_numbers(DType from, const void* raw, int64_t offset, int64_t step, int64_t count, C* to) {
+  if (from == DType::kBool) return load_bools(raw, offset, step, count, to);
   dispatch_stored(from, [&]<typename T>() {
     const T* source = static_cast<const T*>(raw) + offset;
     if (step == 0) {

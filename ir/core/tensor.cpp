@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "ir/core/bools.h"
 #include "ir/core/memory/block_allocator.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/memory/memory_reservation.h"
@@ -160,6 +161,14 @@ std::vector<To> convert(const Tensor& tensor) {
 }
 
 template <typename To>
+std::vector<To> convert_bools(const Tensor& tensor) {
+  std::vector<To> to(static_cast<size_t>(tensor.count()));
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = static_cast<To>(bool_at(tensor.raw(), static_cast<int64_t>(i)));
+  return to;
+}
+
+template <typename To>
 std::vector<To> unpack(const Tensor& tensor) {
   std::vector<To> to(static_cast<size_t>(tensor.count()));
   for (size_t i = 0; i < to.size(); ++i) {
@@ -191,8 +200,9 @@ std::vector<To> convert_integers(const Tensor& tensor) {
     case DType::kUInt16:
       return convert<To, uint16_t>(tensor);
     case DType::kUInt8:
-    case DType::kBool:
       return convert<To, uint8_t>(tensor);
+    case DType::kBool:
+      return convert_bools<To>(tensor);
     case DType::kInt4:
     case DType::kUInt4:
     case DType::kInt2:

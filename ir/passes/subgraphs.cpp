@@ -1,4 +1,5 @@
 // Rewrites of nodes that own subgraphs, and of ops that are written in other ops.
+#include "ir/core/bools.h"
 #include "ir/pass.h"
 
 namespace sardonyx::passes {
@@ -65,7 +66,7 @@ std::vector<Value*> splice(Graph& graph, const Graph& inner, Node& owner) {
 bool inline_constant_if(Graph& graph, Node& node) {
   if (node.op->name != "If" || !node.op->domain.empty() || !node.inputs[0]->constant) return false;
   if (node.inputs[0]->constant->count() != 1) return false;
-  const bool condition = node.inputs[0]->constant->values<bool>()[0];
+  const bool condition = bool_at(node.inputs[0]->constant->raw(), 0);
   const auto branch =
       std::get<GraphPtr>(*node.attrs.get(condition ? "then_branch" : "else_branch"));
   for (size_t i = 0; i < node.outputs.size(); ++i) {

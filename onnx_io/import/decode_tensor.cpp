@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "ir/core/bools.h"
 #include "ir/core/error.h"
 #include "ir/core/run_control.h"
 #include "onnx_io/import/parse.h"
@@ -41,9 +42,7 @@ class StringBytesBuffer : public Buffer {
 Tensor from_string(std::string& raw, DType dtype, Shape shape) {
   // Below this, one more allocation and the string's own overhead cost more than the copy.
   constexpr size_t kWorthMoving = 4096;
-  const auto* bytes = reinterpret_cast<const std::byte*>(raw.data());
-  if (dtype == DType::kBool && !is_clean_bool(bytes, raw.size()))
-    return normalized_bools(bytes, shape);
+  if (dtype == DType::kBool) normalize_bools(raw.data(), raw.data(), raw.size());
   if (raw.size() >= kWorthMoving) {
     return Tensor(dtype, std::move(shape), std::make_shared<StringBytesBuffer>(std::move(raw)));
   }
@@ -293,10 +292,7 @@ Tensor TensorDecoder::decode_raw(TensorProto& proto, DType dtype, Shape shape) {
   if (taken == raw_data_.end())
     return from_string(*proto.mutable_raw_data(), dtype, std::move(shape));
   const std::shared_ptr<Buffer> buffer = std::move(taken->second);
-  if (dtype == DType::kBool && !is_clean_bool(buffer->data(), got)) {
-    return normalized_bools(buffer->data(), std::move(shape));
-  }
-  return Tensor(dtype, std::move(shape), buffer);
+  return with_normal_bools(Tensor(dtype, std::move(shape), buffer));
 }
 
 Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Shape shape) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "ir/core/bools.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {
@@ -29,21 +30,17 @@ Tensor of_the_caller(const Tensor& given) {
                 given.byte_offset());
 }
 
-bool is_clean_bool(const std::byte* bytes, size_t count) {
-  return std::all_of(bytes, bytes + count, [](std::byte b) { return b <= std::byte{1}; });
-}
-
-Tensor normalized_bools(const std::byte* bytes, Shape shape) {
-  Tensor tensor = Tensor::allocate(DType::kBool, std::move(shape));
-  auto* out = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    out[i] = bytes[i] != std::byte{0};
-  return tensor;
-}
-
 ExternalFiles::Opened& ExternalFiles::opened(std::string_view location) {
   if (const auto found = files_.find(location); found != files_.end()) return found->second;
   return files_.emplace(location, open(location)).first->second;
+}
+
+std::vector<std::string> ExternalFiles::unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : options_.external_files) {
+    if (!files_.contains(name)) names.push_back(name);
+  }
+  return names;
 }
 
 ExternalFiles::Opened ExternalFiles::open(std::string_view location) const {
@@ -76,14 +73,13 @@ Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dty
     if (reinterpret_cast<uintptr_t>(begin) % alignment == 0)
       return Tensor(dtype, std::move(shape), source.bytes, source.begin + offset);
   }
-  Tensor tensor = Tensor::allocate(dtype, shape);
+  Tensor tensor = Tensor::allocate(dtype, std::move(shape));
   if (source.file)
     read_exactly(*source.file, offset, tensor.raw(), bytes);
   else if (bytes > 0)
     std::memcpy(tensor.raw(), source.bytes->data() + source.begin + offset, bytes);
-  const auto* content = static_cast<const std::byte*>(tensor.raw());
-  const bool is_clean = dtype != DType::kBool || is_clean_bool(content, bytes);
-  return is_clean ? tensor : normalized_bools(content, std::move(shape));
+  if (dtype == DType::kBool) normalize_bools(tensor.raw(), tensor.raw(), bytes);
+  return tensor;
 }
 
 }  // namespace sardonyx::onnx_import

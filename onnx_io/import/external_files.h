@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnx_io/file_access.h"
 #include "onnx_io/load.h"
@@ -21,6 +22,8 @@ class ExternalFiles {
   // Bytes [offset, offset + length) of the file, as a tensor. All were checked not to overflow.
   Tensor read(std::string_view location, uint64_t offset, DType dtype, Shape shape);
   uint64_t size_of(std::string_view location) { return opened(location).size; }
+  // Those of options.external_files that no tensor has named so far.
+  std::vector<std::string> unused() const;
 
  private:
   struct Opened {
@@ -40,9 +43,5 @@ class ExternalFiles {
 // A tensor of the caller's, whose memory stays its own: with an origin that no other has, it is not
 // taken for one of equal elements that may go sooner.
 Tensor of_the_caller(const Tensor& given);
-
-// Bools must be 0 or 1 in memory; files hold what they like.
-bool is_clean_bool(const std::byte* bytes, size_t count);
-Tensor normalized_bools(const std::byte* bytes, Shape shape);
 
 }  // namespace sardonyx::onnx_import

@@ -1,5 +1,6 @@
 #include "onnx_io/import/importer.h"
 
+#include "ir/core/bools.h"
 #include "ir/core/run_control.h"
 #include "ir/op_def.h"
 #include "onnx_io/import/parse.h"
@@ -209,7 +210,7 @@ const Tensor* Importer::given_initializer(const NameScope& frame, const std::str
          name_of(checked_dtype(dtype, "the tensor")), to_text(shape), ", got ",
          name_of(given.dtype()), to_text(given.shape()));
   }
-  return &replaced_.try_emplace(name, of_the_caller(given)).first->second;
+  return &replaced_.try_emplace(name, of_the_caller(with_normal_bools(given))).first->second;
 }
 
 void Importer::check_given_are_used() const {

@@ -19,6 +19,7 @@ inline constexpr std::string_view kExternalLength = "external-length";
 inline constexpr std::string_view kNotUtf8 = "not-utf8";
 inline constexpr std::string_view kNegativeDim = "negative-dim";
 inline constexpr std::string_view kUnusedInitializer = "unused-initializer";
+inline constexpr std::string_view kUnusedExternalFile = "unused-external-file";
 inline constexpr std::string_view kShadowedName = "shadowed-name";
 inline constexpr std::string_view kArgumentRank = "argument-rank";
 inline constexpr std::string_view kRepeatedAxis = "repeated-axis";

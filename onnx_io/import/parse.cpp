@@ -29,7 +29,26 @@ std::string guess(std::span<const std::byte> bytes) {
   for (const KnownFile& known : kKnownFiles) {
     if (content.starts_with(known.start)) return text("it looks like ", known.kind);
   }
-  return "the file is truncated, corrupt, nested too deeply, or of another kind";
+  return "the file is truncated, corrupt, or of another kind";
+}
+
+bool parses(std::span<const std::byte> bytes, int nesting, google::protobuf::MessageLite& message) {
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(nesting);
+  stream.SetTotalBytesLimit(static_cast<int>(bytes.size()));
+  return message.ParsePartialFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+}
+
+// Is the depth alone what is wrong? The parser does not tell. Beyond this depth nobody asks, as it
+// takes the stack; `message` is empty afterwards.
+bool is_nested_too_deeply(std::span<const std::byte> bytes, int nesting,
+                          google::protobuf::MessageLite& message) {
+  constexpr int kDeepest = 1000;
+  message.Clear();
+  const bool is_too_deep = nesting < kDeepest && parses(bytes, kDeepest, message);
+  message.Clear();
+  return is_too_deep;
 }
 
 }  // namespace
@@ -42,13 +61,12 @@ void parse_message(std::span<const std::byte> bytes, std::string_view what, Erro
          std::min<uint64_t>(limits.file_bytes, std::numeric_limits<int>::max()),
          "; keep large tensors as external data");
   }
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
-                                                static_cast<int>(bytes.size()));
-  stream.SetRecursionLimit(limits.nesting);
-  stream.SetTotalBytesLimit(static_cast<int>(bytes.size()));
-  if (!message.ParsePartialFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    fail(code, what, ": is no valid protobuf of ONNX: ", guess(bytes));
+  if (parses(bytes, limits.nesting, message)) return;
+  if (is_nested_too_deeply(bytes, limits.nesting, message)) {
+    fail(ErrorCode::kResourceExhausted, what, ": messages are nested more than ", limits.nesting,
+         " levels deep, the limit for nesting");
   }
+  fail(code, what, ": is no valid protobuf of ONNX: ", guess(bytes));
 }
 
 bool is_utf8(std::string_view value) {

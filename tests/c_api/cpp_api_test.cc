@@ -5,8 +5,11 @@
 // seq(map(int64, float)) and the names.
 #include "sardonyx/sardonyx.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 
 namespace {
 
@@ -117,6 +120,34 @@ void test_binding(const std::string& path) {
   EXPECT(status_of([&] { binding->run(options); }) == SX_OK);
 }
 
+// The binding that is replaced has a run under way, which tells the log of its session.
+void test_moves(const std::string& path) {
+  const auto made = [&](std::atomic<int>& lines) {
+    sx::SessionOptions options;
+    options.c.log_level = SX_LOG_DEBUG;
+    // With memory of its own, which goes with the session.
+    const auto prefix = std::make_shared<std::string>(1000, '-');
+    options.log = [prefix, &lines](sx_log_level, const char* line) {
+      lines += static_cast<int>(prefix->size() + std::strlen(line));
+    };
+    sx::Binding binding{sx::Session(path, options)};
+    binding.set_input(0, sx::Value::tensor<float>({1, 1, 28, 28}, std::vector<float>(784, 0.5f)));
+    return binding;
+  };
+  std::atomic<int> lines{0};
+  for (int i = 0; i < 5; ++i) {
+    sx::Binding binding = made(lines);
+    std::future<void> run = binding.run_async();
+    binding = made(lines);
+    run.get();
+    sx::Binding other = made(lines);
+    std::swap(binding, other);
+    binding.run();
+    other.run();
+  }
+  EXPECT(lines > 0);
+}
+
 void test_kinds(const std::string& path) {
   const sx::Session session(path);
   const auto scores = sx::Value::tensor<float>({2, 3}, {0.5f, 0.25f, 0.25f, 0, 0, 1});
@@ -140,6 +171,7 @@ int main(int count, char** values) {
     test_values();
     test_session(values[1]);
     test_binding(values[1]);
+    test_moves(values[1]);
     test_kinds(values[2]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -28,7 +28,10 @@ std::vector<Datum> inputs_of(const Session& session, const sx_value* const* inpu
         i < required ? session.inputs()[i] : session.optional_inputs()[i - required];
     if (i >= required && !inputs[i]) continue;
     data[i] = require(inputs[i], info.name.c_str()).datum;
-    tensor_in(data[i], "input '" + info.name + "'");
+    if (!data[i].is_tensor()) {
+      fail(ErrorCode::kUnsupported, "input '", info.name, "': batchers take tensors, got ",
+           data[i].type(), "; run it with a binding");
+    }
     optional += i >= required;
   }
   if (optional > 0 && optional < all - required) {
@@ -78,7 +81,7 @@ class Answer {
     values_.reserve(result.outputs.size());
     for (Datum& output : result.outputs) {
       const bool is_there = output.defined();
-      if (is_there) values_.emplace_back(std::move(output));
+      if (is_there) values_.emplace_back(kept(output));
       places_.push_back(is_there ? &values_.back() : nullptr);
     }
     answer_ = {sizeof answer_, &error_, places_.data(), places_.size(), 0, 0};
@@ -116,8 +119,7 @@ void answer(InferResult&& result, sx_answer_callback callback, void* user) {
 void hand_out(InferResult& result, sx_value** outputs) {
   std::vector<std::unique_ptr<sx_value>> made(result.outputs.size());
   for (size_t i = 0; i < made.size(); ++i) {
-    if (result.outputs[i].defined())
-      made[i] = std::make_unique<sx_value>(std::move(result.outputs[i]));
+    if (result.outputs[i].defined()) made[i] = std::make_unique<sx_value>(kept(result.outputs[i]));
   }
   for (size_t i = 0; i < made.size(); ++i)
     outputs[i] = made[i].release();

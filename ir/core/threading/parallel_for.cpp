@@ -1,6 +1,7 @@
 #include "ir/core/threading/parallel_for.h"
 
 #include "ir/core/threading/cpu_limits.h"
+#include "ir/core/threading/float_mode.h"
 
 namespace sardonyx {
 namespace {
@@ -17,6 +18,18 @@ ThreadPool& default_pool() {
   static auto& held = *new std::shared_ptr<ThreadPool>(process_thread_pool());
   return *held;
 }
+
+// What a loop does, in the floating-point mode of the thread that began it.
+struct CallInMode {
+  ThreadPool::Body body;
+  const void* context;
+  FloatMode mode;
+  static void run(const void* call, int seat) {
+    const auto& [body, context, mode] = *static_cast<const CallInMode*>(call);
+    const FloatModeScope scope(mode);
+    body(context, seat);
+  }
+};
 
 }  // namespace
 
@@ -52,7 +65,8 @@ int usable_threads(int threads) {
 void run_participants(int participants, ThreadPool::Body body, const void* context) {
   ThreadPool& pool = t_state.pool ? *t_state.pool : default_pool();
   const SerialScope serial;
-  pool.run(participants, body, context);
+  const CallInMode call{body, context, FloatMode::of_this_thread()};
+  pool.run(participants, &CallInMode::run, &call);
 }
 
 WorkRanges::WorkRanges(int64_t count, int participants)

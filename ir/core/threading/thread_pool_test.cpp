@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "ir/core/threading/float_mode.h"
 #include "ir/core/threading/parallel_for.h"
 #include "tests/support/process.h"
 
@@ -121,6 +123,54 @@ TEST(ThreadPool, works_in_forked_children_at_any_moment) {
   other.join();
   EXPECT_TRUE(covers_all_once(1000, 3));
 }
+
+// What each seat of a loop finds for 1/3 of `numerator`, in the mode in which the caller computes.
+std::vector<double> thirds_by_threads(volatile double& numerator, int threads) {
+  std::vector<double> found(1000);
+  parallel_for(1000, threads, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i)
+      found[static_cast<size_t>(i)] = numerator / 3;
+    std::this_thread::yield();  // so that others come
+  });
+  return found;
+}
+
+TEST(FloatMode, is_that_of_the_caller_on_every_thread) {
+  const auto pool = make_thread_pool();
+  const ThreadScope scope(4, pool.get());
+  volatile double one = 1;
+  const auto expect_one_result = [&] {
+    const double expected = one / 3;
+    for (int i = 0; i < 50; ++i) {
+      const std::vector<double> found = thirds_by_threads(one, 4);
+      ASSERT_EQ(std::ranges::count(found, expected), 1000);
+    }
+  };
+  expect_one_result();  // helpers are there from now on
+  for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TONEAREST}) {
+    std::fesetround(rounding);
+    expect_one_result();
+  }
+  std::fesetround(FE_TONEAREST);
+}
+
+#if defined(__x86_64__)
+TEST(FloatMode, takes_denormals_for_zero_as_the_caller_does_and_leaves_flags_alone) {
+  constexpr unsigned kFlushes = 0x8040;
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | kFlushes | 1);  // and a flag of the caller's
+  const FloatMode mode = FloatMode::of_this_thread();
+  _mm_setcsr(before);
+  {
+    const FloatModeScope scope(mode);
+    EXPECT_EQ(_mm_getcsr() & kFlushes, kFlushes);
+    EXPECT_EQ(_mm_getcsr() & 1, before & 1);
+    volatile float least = 1e-40f;
+    EXPECT_EQ(least * 1.0f, 0.0f);
+  }
+  EXPECT_EQ(_mm_getcsr() & kFlushes, before & kFlushes);
+}
+#endif
 
 // A program's own threads: a queue that is worked off when it likes.
 struct Queue {

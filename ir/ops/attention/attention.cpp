@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "ir/core/bools.h"
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
@@ -160,7 +161,7 @@ template <typename Visit>
 void read_reals(const TensorView& view, Visit visit) {
   if (view.dtype == DType::kBool) {
     for (int64_t i = 0; i < view.count(); ++i)
-      visit(i, view.data<bool>()[i] ? 0.0 : -kInfinity);
+      visit(i, bool_at(view.raw, i) ? 0.0 : -kInfinity);
     return;
   }
   dispatch_numbers(view.dtype, [&]<typename T>() {

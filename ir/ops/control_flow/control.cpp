@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/core/bools.h"
 #include "ir/core/run_control.h"
 #include "ir/eval_call.h"
 #include "ir/graph.h"
@@ -25,12 +26,12 @@ bool read_condition(const Datum& datum, std::string_view what) {
   if (tensor.dtype() != DType::kBool || tensor.count() != 1) {
     fail(ErrorCode::kInvalidArgument, what, ": expected one bool, got ", datum.type());
   }
-  return tensor.values<bool>()[0];
+  return bool_at(tensor.raw(), 0);
 }
 
 std::optional<bool> known_condition(const Tensor* constant) {
   if (!constant || constant->dtype() != DType::kBool || constant->count() != 1) return std::nullopt;
-  return constant->values<bool>()[0];
+  return bool_at(constant->raw(), 0);
 }
 
 // ---- If

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/core/bools.h"
 #include "ir/ops/control_flow/control.h"
 #include "ir/ops/gradient/subgraph_builder.h"
 #include "ir/ops/inference/shape_arithmetic.h"
@@ -410,7 +411,7 @@ Vals if_grad(Emitter& e, const GradCall& call) {
   Vals found;
   if (const auto condition = e.constant_value(call.inputs[0])) {
     const auto& attrs = call.attrs<IfAttrs>();
-    const bool taken = condition->values<bool>()[0];
+    const bool taken = bool_at(condition->raw(), 0);
     found =
         gradients_of_taken(e, call, taken ? *attrs.then_branch : *attrs.else_branch, known, wanted);
   } else {

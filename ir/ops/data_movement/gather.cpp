@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "ir/core/bools.h"
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/memory/scratch_arena.h"
@@ -260,7 +261,7 @@ void infer_compress(InferContext& c) {
 
 // Elements one by one, without a branch for each: what is not kept is written over.
 template <typename T>
-void keep_elements(const T* from, std::span<const bool> keeps, T* to, int64_t count) {
+void keep_elements(const T* from, std::span<const uint8_t> keeps, T* to, int64_t count) {
   constexpr size_t kPart = 1 << 16;
   int64_t kept = 0;
   for (size_t begin = 0; kept < count; begin += kPart) {
@@ -274,7 +275,7 @@ void keep_elements(const T* from, std::span<const bool> keeps, T* to, int64_t co
 }
 
 // False for elements of other sizes than those of numbers.
-bool try_keep_elements(DType dtype, const void* from, std::span<const bool> keeps, void* to,
+bool try_keep_elements(DType dtype, const void* from, std::span<const uint8_t> keeps, void* to,
                        int64_t count) {
   if (dtype == DType::kString || is_packed(dtype)) return false;
   const auto keep = [&]<typename T>(T) {
@@ -295,18 +296,26 @@ bool try_keep_elements(DType dtype, const void* from, std::span<const bool> keep
   }
 }
 
+// 0 or 1 for each element, in memory that nobody else writes: it is counted first and read again.
+std::pmr::vector<uint8_t> condition_of(const Tensor& given) {
+  const auto bools = given.values<bool>();
+  std::pmr::vector<uint8_t> condition(bools.size(), scratch());
+  normalize_bools(bools.data(), condition.data(), condition.size());
+  return condition;
+}
+
 void run_compress(const EvalCall& call) {
   const Tensor& input = call.inputs[0].tensor();
   const auto& axis_attr = call.attrs<CompressAttrs>().axis;
   const size_t axis = axis_attr ? axis_of(*axis_attr, input.rank()) : 0;
   const AxisSplit split =
       axis_attr ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};
-  const auto condition = call.inputs[1].tensor().values<bool>();
-  const auto last = std::find(condition.rbegin(), condition.rend(), true);
+  const std::pmr::vector<uint8_t> condition = condition_of(call.inputs[1].tensor());
+  const auto last = std::find(condition.rbegin(), condition.rend(), 1);
   const auto reach = std::distance(last, condition.rend());
   if (reach > split.size) fail_index(reach - 1, split.size, axis);
-  const auto keeps = condition.first(static_cast<size_t>(reach));
-  const int64_t count = std::count(keeps.begin(), keeps.end(), true);
+  const auto keeps = std::span(condition).first(static_cast<size_t>(reach));
+  const int64_t count = std::count(keeps.begin(), keeps.end(), 1);
   DimValues shape{0};
   if (axis_attr) shape = DimValues(input.shape().begin(), input.shape().end());
   shape[axis] = count;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "ir/core/bools.h"
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/memory/scratch_arena.h"
@@ -41,12 +42,16 @@ void infer_non_zero(InferContext& c) {
   c.set(0, DType::kInt64, Dims{rank ? Dim(static_cast<int64_t>(*rank)) : c.unknown(), c.unknown()});
 }
 
+// 1 or 0, which decides where the next index is written: of bools a byte is looked at, whatever it
+// is.
 template <typename T>
-bool is_non_zero(const T& value) {
+size_t is_non_zero(const T* values, int64_t index) {
   if constexpr (std::is_same_v<T, std::string>)
-    return !value.empty();
+    return !values[index].empty();
+  else if constexpr (std::is_same_v<T, bool>)
+    return bool_at(values, index);
   else
-    return value != T(0);
+    return values[index] != T(0);
 }
 
 // The coordinates of flat indices in increasing order, [rank, count]. Most are in the row of the
@@ -88,12 +93,12 @@ void run_non_zero(const EvalCall& call) {
   found.reserve(static_cast<size_t>(input.count()) + 1);
   size_t kept = 0;
   dispatch_values(input.dtype(), [&]<typename T>() {
-    const auto values = input.values<T>();
+    const T* values = input.values<T>().data();
     in_pieces(input.count(), [&](int64_t first, int64_t last) {
       found.resize(static_cast<size_t>(last) + 1);
       for (int64_t i = first; i < last; ++i) {
         found[kept] = i;
-        kept += is_non_zero(values[static_cast<size_t>(i)]);
+        kept += is_non_zero(values, i);
       }
     });
   });
@@ -265,7 +270,7 @@ void copy_firsts(const Tensor& input, const AxisSplit& split, const Places& firs
 
 void run_unique(const EvalCall& call) {
   const auto& attrs = call.attrs<UniqueAttrs>();
-  const Tensor& input = call.inputs[0].tensor();
+  const Tensor input = with_normal_bools(call.inputs[0].tensor());
   const size_t axis = attrs.axis ? axis_of(*attrs.axis, input.rank()) : 0;
   const AxisSplit split =
       attrs.axis ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};

@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "ir/core/bools.h"
 #include "ir/core/dtype_convert.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/run_control.h"
@@ -107,6 +108,7 @@ void infer_bit_cast(InferContext& c) {
 }
 
 // Packed elements come as bytes, signed ones sign-extended; only the low bits count on the way out.
+// Any bits but 0 are true.
 void bit_cast(const KernelCall& call) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
@@ -115,6 +117,8 @@ void bit_cast(const KernelCall& call) {
     for (int64_t i = 0; i < from.count(); ++i) {
       to.data<uint8_t>()[i] = from.data<const uint8_t>()[i] & mask;
     }
+  } else if (to.dtype == DType::kBool) {
+    normalize_bools(from.raw, to.raw, bytes_for(from.dtype, from.count()));
   } else if (const size_t bytes = bytes_for(from.dtype, from.count())) {
     std::memcpy(to.raw, from.raw, bytes);
   }
@@ -208,7 +212,8 @@ std::span<const OpDef> cast_ops() {
        .facts = kPassesValues,  // not elementwise: the shape of the second input does not matter
        .samples = [] { return all_targets(kCastable, false); }},
       {.name = "BitCast",
-       .doc = "The same bits seen as the type `to`, which must have elements of the same size.",
+       .doc = "The same bits seen as the type `to`, which must have elements of the same size. Of "
+              "bools, 0 is false and all else true.",
        .since = 26,
        .signature = "(input: T1) -> (output: T2)",
        .types = {{"T1", kBitCastable}, {"T2", kBitCastable}},

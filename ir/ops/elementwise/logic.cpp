@@ -104,7 +104,7 @@ void where(const KernelCall& call) {
   dispatch_width(call.outputs[0].dtype, [&]<typename T>() {
     for_each_row(call, [&](const int64_t* at, int64_t length, const RowWalk& walk) {
       T* out = call.outputs[0].data<T>() + at[0];
-      const bool* condition = call.inputs[0].data<const bool>() + at[1];
+      const uint8_t* condition = call.inputs[0].data<const uint8_t>() + at[1];
       const T* x = call.inputs[1].data<const T>() + at[2];
       const T* y = call.inputs[2].data<const T>() + at[3];
       for (int64_t i = 0; i < length; ++i) {

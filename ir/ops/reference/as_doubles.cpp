@@ -1,5 +1,6 @@
 #include "ir/ops/reference/as_doubles.h"
 
+#include "ir/core/bools.h"
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/threading/interruptible_pieces.h"
@@ -34,8 +35,12 @@ std::pmr::vector<double> to_reals(const TensorView& view, int part) {
   dispatch_parts(view.dtype, part, [&]<typename T>(int64_t step, int64_t begin) {
     const T* in = view.data<T>() + begin;
     in_pieces(view.count(), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i)
-        reals.push_back(static_cast<double>(in[i * step]));
+      for (int64_t i = first; i < last; ++i) {
+        if constexpr (std::is_same_v<T, bool>)
+          reals.push_back(bool_at(in, i));
+        else
+          reals.push_back(static_cast<double>(in[i * step]));
+      }
     });
   });
   return reals;

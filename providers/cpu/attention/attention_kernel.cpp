@@ -1,6 +1,7 @@
 #include "providers/cpu/attention/attention_kernel.h"
 
 #include <cmath>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/attention/attention_kernel.cpp"
@@ -114,8 +115,7 @@ struct LoadPart {
   HWY_INLINE V operator()(const float* from) const { return load_part(D(), from, count); }
   HWY_INLINE hn::Mask<D> bools(const bool* from) const {
     bool values[hn::MaxLanes(D())] = {};
-    for (size_t i = 0; i < count; ++i)
-      values[i] = from[i];
+    std::memcpy(values, from, count);  // any byte but 0 holds
     return LoadWhole().bools(values);
   }
 };

@@ -35,14 +35,23 @@ void pair_row(const void* a_row, bool a_steps, const void* b_row, bool b_steps, 
   }
 }
 
+// Of bools, where any byte but 0 is true.
+template <template <typename> typename Op>
+struct OfBools {
+  bool operator()(uint8_t a, uint8_t b) const {
+    return Op<uint8_t>()(uint8_t{a != 0}, uint8_t{b != 0});
+  }
+};
+
 template <template <typename> typename Op>
 PairRow row_for(DType dtype) {
   switch (dtype) {
     case DType::kInt8:
       return pair_row<int8_t, Op<int8_t>>;
     case DType::kUInt8:
-    case DType::kBool:
       return pair_row<uint8_t, Op<uint8_t>>;
+    case DType::kBool:
+      return pair_row<uint8_t, OfBools<Op>>;
     default:
       return nullptr;
   }
@@ -70,14 +79,14 @@ PairRow comparison_for(DType dtype) {
       return row_for<Op>(dtype);
   }
 }
-// Of bools, which are bytes of 0 and 1: without branches.
+// Of 0 and 1, without branches.
 template <typename T>
 struct And {
-  bool operator()(T a, T b) const { return (a != T(0)) & (b != T(0)); }
+  bool operator()(T a, T b) const { return a & b; }
 };
 template <typename T>
 struct Or {
-  bool operator()(T a, T b) const { return (a != T(0)) | (b != T(0)); }
+  bool operator()(T a, T b) const { return a | b; }
 };
 template <typename T>
 struct Xor {

@@ -265,6 +265,10 @@ NumberRow NumberRowOf(NumberOp op, DType dtype) {
 struct BFloat16Bits {
   uint16_t bits;
 };
+// Any byte but 0 is true.
+struct BoolByte {
+  uint8_t byte;
+};
 
 // Truncated; what To cannot hold becomes the lowest int32 (or int64), cut to the width.
 template <typename To, typename From>
@@ -280,7 +284,9 @@ void number_cast_row(const void* input, void* output, size_t count) {
   const From* in = static_cast<const From*>(input);
   To* out = static_cast<To*>(output);
   for (size_t i = 0; i < count; ++i) {
-    if constexpr (std::is_same_v<To, bool>) {
+    if constexpr (std::is_same_v<From, BoolByte>) {
+      out[i] = static_cast<To>(in[i].byte != 0);
+    } else if constexpr (std::is_same_v<To, bool>) {
       out[i] = in[i] != From(0);
     } else if constexpr (std::is_same_v<To, BFloat16Bits>) {
       const auto raw = std::bit_cast<uint32_t>(in[i]);
@@ -344,6 +350,7 @@ NumberRow NumberCastRowOf(DType from, DType to) {
     case DType::kBFloat16:
       return to == DType::kFloat ? number_cast_row<BFloat16Bits, float> : nullptr;
     case DType::kBool:
+      return integer_cast<BoolByte>(to);
     case DType::kUInt8:
       return integer_cast<uint8_t>(to);
     case DType::kInt8:

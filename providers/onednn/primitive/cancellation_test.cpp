@@ -20,7 +20,7 @@ using Kind = TiledConvolution::Kind;
 constexpr auto kFloat = memory::data_type::f32;
 
 // A convolution, or one of its gradients, of images of floats.
-struct Layer {
+struct TiledLayer {
   Kind kind;
   Shape src, weights,
       dst;  // of the convolution's own (transposed: the weights' channels exchanged)
@@ -42,7 +42,7 @@ MaybePrimitive primitive_of(Kind kind, const ConvolutionSpec& spec) {
 
 // As one primitive, or in tiles of `size` or of channels; inputs are what is read and what is
 // shared.
-Prepared prepare(const Layer& layer, const KernelRequest& request,
+Prepared prepare(const TiledLayer& layer, const KernelRequest& request,
                  const std::optional<ConvTileSize>& size, int64_t tile_channels) {
   ConvolutionSpec spec;
   spec.src = any_desc(kFloat, layer.src);
@@ -91,7 +91,7 @@ Prepared prepare(const Layer& layer, const KernelRequest& request,
   return builder.finish();
 }
 
-Tensor result_of(const Layer& layer, const std::optional<ConvTileSize>& size,
+Tensor result_of(const TiledLayer& layer, const std::optional<ConvTileSize>& size,
                  int64_t tile_channels = 0) {
   const bool of_weights = layer.kind == Kind::kWeightGrad;
   const bool is_gradient = of_weights || layer.kind == Kind::kInputGrad;
@@ -116,7 +116,7 @@ Tensor result_of(const Layer& layer, const std::optional<ConvTileSize>& size,
 }
 
 TEST(CancellableConvTiles, GiveWhatTheWholeGives) {
-  const Layer layers[] = {
+  const TiledLayer layers[] = {
       {Kind::kForward,
        {3, 16, 20, 17},
        {32, 16, 3, 3},
@@ -168,7 +168,7 @@ TEST(CancellableConvTiles, GiveWhatTheWholeGives) {
        {1, 1},
        {1, 1}},
   };
-  for (const Layer& layer : layers) {
+  for (const TiledLayer& layer : layers) {
     SCOPED_TRACE(&layer - layers);
     const Tensor whole = result_of(layer, std::nullopt);
     for (const ConvTileSize size :
@@ -179,14 +179,14 @@ TEST(CancellableConvTiles, GiveWhatTheWholeGives) {
 
 // Rows of the output of which each is computed alone.
 TEST(CancellableConvTiles, WindowsWithGapsBetweenThem) {
-  const Layer layer{Kind::kTransposed, {1, 16, 4, 4}, {16, 16, 2, 2}, {1, 16, 11, 11}, {3, 3}};
+  const TiledLayer layer{Kind::kTransposed, {1, 16, 4, 4}, {16, 16, 2, 2}, {1, 16, 11, 11}, {3, 3}};
   expect_within(result_of(layer, ConvTileSize{1, 4, 16}), result_of(layer, std::nullopt), 2e-5f,
                 5e-5f);
 }
 
 // Tiles of output channels, the last of them smaller, with windows longer than the image.
 TEST(CancellableConvTiles, OfChannels) {
-  const Layer layer{Kind::kTransposed, {3, 5, 6, 7}, {20, 5, 9, 3}, {3, 20, 14, 9}, {1, 1}};
+  const TiledLayer layer{Kind::kTransposed, {3, 5, 6, 7}, {20, 5, 9, 3}, {3, 20, 14, 9}, {1, 1}};
   const Tensor wanted = result_of(layer, std::nullopt);
   for (const int64_t channels : {1, 8, 20})
     expect_within(result_of(layer, std::nullopt, channels), wanted, 2e-5f, 5e-5f);

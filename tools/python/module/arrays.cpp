@@ -4,6 +4,7 @@
 #include <numpy/arrayobject.h>
 
 #include "executor/ort_abi/values/value.h"
+#include "ir/core/bools.h"
 #include "tools/python/module/interpreter_lock.h"
 #include "tools/python/module/ort_value.h"
 
@@ -281,9 +282,10 @@ Tensor tensor_from_array(const py::handle& object, const std::string& name) {
     if (!plain) throw py::error_already_set();
     return tensor_from_array(py::reinterpret_steal<py::object>(plain), name);
   }
-  return {dtype, shape_of(array),
-          Buffer::borrow(PyArray_DATA(array), static_cast<size_t>(PyArray_NBYTES(array)),
-                         keep(object))};
+  return with_normal_bools(
+      {dtype, shape_of(array),
+       Buffer::borrow(PyArray_DATA(array), static_cast<size_t>(PyArray_NBYTES(array)),
+                      keep(object))});
 }
 
 Datum datum_from_python(const py::handle& object, const Type& type, const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/core/bools.h"
 #include "tools/python/module/interpreter_lock.h"
 
 namespace sardonyx::python {
@@ -142,7 +143,8 @@ Tensor from_dlpack(const py::object& source, bool is_bool) {
     const LockedInterpreter locked;
     taken->release(taken);
   });
-  return {dtype, std::move(shape), Buffer::borrow(data, bytes, std::move(keeper))};
+  return with_normal_bools(
+      {dtype, std::move(shape), Buffer::borrow(data, bytes, std::move(keeper))});
 }
 
 }  // namespace sardonyx::python
