@@ -3,7 +3,9 @@
 #include <deque>
 #include <mutex>
 
+#include "executor/serving/json_text.h"
 #include "tools/onnx-serve/grpc/infer_messages.h"
+#include "tools/onnx-serve/grpc/wire.h"
 #include "tools/onnx-serve/tracing/tracer.h"
 
 namespace sardonyx::serve {
@@ -111,16 +113,21 @@ class Inference {
 
 // The call ends, and frees this, only when nothing uses it any more: `ends_` counts the two that
 // do, the beginning (which still stores the ticket) and the answer.
-class UnaryInfer : public grpc::ServerUnaryReactor {
+class UnaryInfer : public UnaryCall {
  public:
-  void begin(const GrpcServer::Parts& parts, grpc::CallbackServerContext& context,
-             ModelInferRequest& request, ModelInferResponse& response) {
+  UnaryInfer(const CallContext& shared, grpc::ByteBuffer& to)
+      : UnaryCall(shared.calls),
+        to_(to),
+        taken_by_request_(shared.parts.bodies),
+        taken_by_answer_(shared.parts.bodies) {}
+
+  void begin(const CallContext& shared, grpc::CallbackServerContext& context,
+             grpc::ByteBuffer& from) {
     try {
-      inference_.start(parts, context, request, response,
-                       [this](std::optional<ServingError> error) {
-                         status_ = error ? grpc_status(*error) : grpc::Status::OK;
-                         end_part();
-                       });
+      ModelInferRequest request;
+      read_wire(from, shared.message_bytes, taken_by_request_, request);
+      inference_.start(shared.parts, context, request, answer_,
+                       [this](std::optional<ServingError> error) { end(std::move(error)); });
       bool is_cancelled = false;
       {
         const std::lock_guard lock(mutex_);
@@ -144,29 +151,45 @@ class UnaryInfer : public grpc::ServerUnaryReactor {
   }
   void OnDone() override {
     inference_.end_trace();
-    delete this;
+    UnaryCall::OnDone();
   }
 
  private:
+  void end(std::optional<ServingError> error) {
+    taken_by_request_.give_back();
+    try {
+      if (!error) write_wire(answer_, taken_by_answer_, to_);
+    } catch (...) {
+      error = serving::current_serving_error();
+    }
+    status_ = error ? grpc_status(*error) : grpc::Status::OK;
+    end_part();
+  }
   void end_part() {
     if (--ends_ == 0) Finish(status_);
   }
 
   Inference inference_;
+  ModelInferResponse answer_;
+  grpc::ByteBuffer& to_;
+  TakenBytes taken_by_request_, taken_by_answer_;
   grpc::Status status_;
   std::atomic<int> ends_ = 2;
   std::mutex mutex_;
   bool has_ticket_ = false, is_cancelled_ = false;
 };
 
-class StreamInfer : public StreamReactor {
+// Reads on only while what it holds is little: a client that does not read its answers is not read
+// from either.
+class StreamInfer : public StreamReactor, public EndingStream {
  public:
-  StreamInfer(const GrpcServer::Parts& parts, grpc::CallbackServerContext& context)
-      : parts_(parts), context_(context) {
+  StreamInfer(const CallContext& shared, grpc::CallbackServerContext& context)
+      : shared_(shared), context_(context) {
     const auto& metadata = context.client_metadata();
     const auto found = metadata.find("triton_grpc_error");
     ends_on_error_ = found != metadata.end() && found->second == "true";
     StartRead(&request_);
+    shared_.calls.add(*this);
   }
 
   void OnReadDone(bool ok) override {
@@ -176,16 +199,24 @@ class StreamInfer : public StreamReactor {
       finish_if_done();
       return;
     }
-    const auto item = std::make_shared<Item>();
+    const auto item = std::make_shared<Item>(shared_.parts.bodies);
     {
       const std::lock_guard lock(mutex_);
+      // It came while the stream was ended.
+      if (is_finished_) return;
       items_.push_back(item);
       ++pending_;
     }
-    item->id = request_.id();
     try {
+      ModelInferRequest request;
+      read_wire(request_, shared_.message_bytes, item->taken, request);
+      item->id = request.id();
+      {
+        const std::lock_guard lock(mutex_);
+        hold(*item);
+      }
       item->inference.start(
-          parts_, context_, request_, *item->answer.mutable_infer_response(),
+          shared_.parts, context_, request, *item->answer.mutable_infer_response(),
           [this, item](std::optional<ServingError> error) { answer(item, std::move(error)); });
     } catch (...) {
       answer(item, serving::current_serving_error());
@@ -195,13 +226,8 @@ class StreamInfer : public StreamReactor {
       const std::lock_guard lock(mutex_);
       item->has_ticket = true;
       is_late = is_cancelled_;
-      if (is_finished_ || status_) {
-        // Refused as a whole: no more is read.
-      } else if (pending_ >= kMaxPending) {
-        waits_to_read_ = true;  // the client is to wait
-      } else {
-        read_next();
-      }
+      waits_to_read_ = true;
+      read_on();
     }
     if (is_late) cancel(*item);
   }
@@ -210,9 +236,15 @@ class StreamInfer : public StreamReactor {
     const std::lock_guard lock(mutex_);
     is_writing_ = false;
     written_->inference.end_trace();
+    let_go(*written_);
     written_.reset();
-    if (!ok) answers_.clear();
+    if (!ok) {
+      for (const auto& item : answers_)
+        let_go(*item);
+      answers_.clear();
+    }
     write_next();
+    read_on();
     finish_if_done();
   }
 
@@ -229,19 +261,30 @@ class StreamInfer : public StreamReactor {
       cancel(*item);
   }
   void OnDone() override {
+    shared_.calls.remove(*this);
     {
       // Whoever finished the call may still hold it.
       const std::lock_guard lock(mutex_);
     }
     delete this;
   }
+  void end_when_idle() override {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    finish_if_done();
+  }
 
  private:
-  static constexpr size_t kMaxPending = 1024;
+  static constexpr size_t kMostHeld = 1024;             // requests and answers
+  static constexpr uint64_t kMostHeldBytes = 32 << 20;  // of them; one more may come beyond it
   struct Item {
+    explicit Item(BodyBudget& budget) : taken(budget) {}
     Inference inference;
     std::string id;
     ModelStreamInferResponse answer;
+    grpc::ByteBuffer wire;  // of the answer
+    TakenBytes taken;       // by the request, then by the answer
+    uint64_t held = 0;      // of them, as the stream counts
     bool has_ticket = false;
   };
 
@@ -250,74 +293,100 @@ class StreamInfer : public StreamReactor {
   }
 
   void answer(const std::shared_ptr<Item>& item, std::optional<ServingError> error) {
+    item->taken.give_back();
+    if (!error) error = written(*item);
     if (error) {
-      item->answer.clear_infer_response();
-      item->answer.set_error_message(error->message());
+      item->answer.Clear();
+      item->answer.set_error_message(serving::utf8_text(error->message()));
       item->answer.mutable_infer_response()->set_id(item->id);
+      mark_final(*item);
+      write_wire(std::as_const(item->answer), item->wire);
     }
-    // Each request has one answer, which is the last one.
-    (*item->answer.mutable_infer_response()->mutable_parameters())["triton_final_response"]
-        .set_bool_param(true);
     const std::lock_guard lock(mutex_);
     --pending_;
     std::erase(items_, item);
+    hold(*item);
     if (error && ends_on_error_ && !status_) status_ = grpc_status(*error);
     answers_.push_back(item);
     write_next();
-    if (std::exchange(waits_to_read_, false) && !status_) {
-      read_next();
-    } else {
-      finish_if_done();
+    read_on();
+    finish_if_done();
+  }
+
+  // Each request has one answer, which is the last one.
+  static void mark_final(Item& item) {
+    (*item.answer.mutable_infer_response()->mutable_parameters())["triton_final_response"]
+        .set_bool_param(true);
+  }
+  static std::optional<ServingError> written(Item& item) {
+    try {
+      mark_final(item);
+      write_wire(item.answer, item.taken, item.wire);
+      return std::nullopt;
+    } catch (...) {
+      return serving::current_serving_error();
     }
   }
 
   // With the lock held, as those that follow.
-  void read_next() {
+  void read_on() {
+    const bool may_read = pending_ + answers_.size() < kMostHeld && held_ < kMostHeldBytes;
+    if (!waits_to_read_ || !may_read || is_finished_ || status_) return;
+    waits_to_read_ = false;
     request_.Clear();
     StartRead(&request_);
+  }
+  void hold(Item& item) {
+    held_ -= std::exchange(item.held, item.taken.bytes());
+    held_ += item.held;
+  }
+  void let_go(Item& item) {
+    item.taken.give_back();
+    hold(item);
   }
   void write_next() {
     if (is_writing_ || answers_.empty() || is_finished_) return;
     written_ = answers_.front();
     answers_.pop_front();
     is_writing_ = true;
-    StartWrite(&written_->answer);
+    StartWrite(&written_->wire);
   }
   void finish_if_done() {
-    const bool is_over = has_read_all_ && pending_ == 0;
-    if (is_finished_ || is_writing_ || !answers_.empty() ||
-        !(is_over || (status_ && pending_ == 0)))
-      return;
+    const bool is_over = has_read_all_ || status_ || is_ending_;
+    if (is_finished_ || is_writing_ || !answers_.empty() || pending_ > 0 || !is_over) return;
     is_finished_ = true;
-    Finish(status_.value_or(grpc::Status::OK));
+    Finish(status_         ? *status_
+           : has_read_all_ ? grpc::Status::OK
+                           : grpc::Status(grpc::StatusCode::UNAVAILABLE, kIsEnding));
   }
 
-  const GrpcServer::Parts parts_;
+  const CallContext shared_;
   grpc::CallbackServerContext& context_;
   bool ends_on_error_ = false;
-  ModelInferRequest request_;
+  grpc::ByteBuffer request_;
 
   std::mutex mutex_;
   std::deque<std::shared_ptr<Item>> items_, answers_;
   std::shared_ptr<Item> written_;
   size_t pending_ = 0;
+  uint64_t held_ = 0;  // bytes
   bool has_read_all_ = false, is_writing_ = false, is_finished_ = false, is_cancelled_ = false;
-  bool waits_to_read_ = false;
+  bool waits_to_read_ = false, is_ending_ = false;
   std::optional<grpc::Status> status_;
 };
 
 }  // namespace
 
-grpc::ServerUnaryReactor* infer_call(const GrpcServer::Parts& parts,
-                                     grpc::CallbackServerContext& context,
-                                     ModelInferRequest& request, ModelInferResponse& response) {
-  auto* call = new UnaryInfer;
-  call->begin(parts, context, request, response);
+grpc::ServerUnaryReactor* infer_call(const CallContext& shared,
+                                     grpc::CallbackServerContext& context, grpc::ByteBuffer& from,
+                                     grpc::ByteBuffer& to) {
+  auto* call = new UnaryInfer(shared, to);
+  call->begin(shared, context, from);
   return call;
 }
 
-StreamReactor* infer_stream(const GrpcServer::Parts& parts, grpc::CallbackServerContext& context) {
-  return new StreamInfer(parts, context);
+StreamReactor* infer_stream(const CallContext& shared, grpc::CallbackServerContext& context) {
+  return new StreamInfer(shared, context);
 }
 
 }  // namespace sardonyx::serve
