@@ -122,6 +122,19 @@ TEST_F(HttpEdges, WithoutDescriptorsNobodyIsLeftWaiting) {
   const size_t line = log.find("no file descriptors are left");
   EXPECT_NE(line, std::string::npos) << log;
   EXPECT_EQ(log.find("no file descriptors are left", line + 1), std::string::npos);
+  // Nobody else comes: nothing is tried over and over.
+  const auto ticks = [&] {
+    std::ifstream file("/proc/" + std::to_string(server.process()) + "/stat");
+    std::string word;
+    for (int i = 0; i < 13; ++i)
+      file >> word;
+    long user = 0, system = 0;
+    file >> user >> system;
+    return user + system;
+  };
+  const long before_rest = ticks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  EXPECT_LT(ticks() - before_rest, sysconf(_SC_CLK_TCK) / 5);
   clients.clear();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   HttpClient late(server.port());

@@ -76,8 +76,8 @@ void HttpServer::accept() {
   IoThread& thread = *threads_[next_++ % threads_.size()];
   acceptor_->async_accept(thread.context(), [this, &thread](error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
-    if (error == asio::error::no_descriptors && spare_descriptor_ >= 0) {
-      drop_one();
+    // That is also said where nobody waits, and then at once, again and again.
+    if (error == asio::error::no_descriptors && refuse_one()) {
       asio::post(acceptor_->get_executor(), [this] { accept(); });
       return;
     }
@@ -89,6 +89,7 @@ void HttpServer::accept() {
       });
       return;
     }
+    if (spare_descriptor_ < 0) spare_descriptor_ = open_spare();
     // In the thread that the connection is served by.
     auto& context = thread.context();
     asio::post(context, [this, &thread, moved = std::move(socket)]() mutable {
@@ -99,20 +100,23 @@ void HttpServer::accept() {
 }
 
 // A connection that is left waiting would wait for ever.
-void HttpServer::drop_one() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now >= next_report_) {
-    handler_.report("no file descriptors are left (ulimit -n): connections are refused");
-    next_report_ = now + std::chrono::minutes(1);
-  }
+bool HttpServer::refuse_one() {
+  if (spare_descriptor_ < 0) return false;
   ::close(spare_descriptor_);
   error_code error;
   acceptor_->non_blocking(true, error);
   tcp::socket socket(acceptor_->get_executor());
   acceptor_->accept(socket, error);
-  if (!error) refuse_connection(socket, tls_ != nullptr);
+  const bool is_one = !error;
+  if (is_one) refuse_connection(socket, tls_ != nullptr);
   socket.close(error);
   spare_descriptor_ = open_spare();
+  const auto now = std::chrono::steady_clock::now();
+  if (is_one && now >= next_report_) {
+    handler_.report("no file descriptors are left (ulimit -n): connections are refused");
+    next_report_ = now + std::chrono::minutes(1);
+  }
+  return is_one;
 }
 
 void HttpServer::take(tcp::socket socket, IoThread& thread) {

@@ -33,7 +33,8 @@ class HttpServer {
 
  private:
   void accept();
-  void drop_one();
+  // false: nobody was waiting.
+  bool refuse_one();
   void take(asio::ip::tcp::socket socket, IoThread& thread);
   size_t connections() const;
 
