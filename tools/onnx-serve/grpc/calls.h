@@ -8,6 +8,8 @@
 #include <mutex>
 #include <set>
 
+#include "tools/onnx-serve/grpc/write_watch.h"
+
 namespace sardonyx::serve {
 
 // A stream, which lasts longer than what it is asked for.
@@ -20,6 +22,7 @@ class EndingStream {
 
 class Calls {
  public:
+  WriteWatches& writes() { return writes_; }
   void begin() { ++running_; }
   void end() { --running_; }
   size_t running() const { return running_; }
@@ -46,6 +49,7 @@ class Calls {
   }
 
  private:
+  WriteWatches writes_;
   std::atomic<size_t> running_ = 0;
   std::mutex mutex_;  // of what follows
   std::set<EndingStream*> streams_;

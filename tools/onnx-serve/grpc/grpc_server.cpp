@@ -8,7 +8,11 @@
 #include <grpcpp/security/tls_credentials_options.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include "tools/onnx-serve/grpc/service.h"
@@ -17,6 +21,7 @@ namespace sardonyx::serve {
 namespace {
 
 constexpr uint64_t kTransportBytes = 64 << 20;  // that connections use beside messages
+constexpr std::chrono::seconds kWritePeriod{1};
 constexpr std::chrono::milliseconds kLook{5};
 constexpr std::chrono::milliseconds kFarewell{50};  // for clients to take the last answers
 
@@ -78,14 +83,22 @@ class GrpcServer::Impl {
     if (!server_) return true;
     const auto until = std::chrono::system_clock::now() + patience;
     // What has to be ended is ended here: the library would not tell whether it had to.
-    std::thread shutdown([&] { server_->Shutdown(until + std::chrono::minutes(1)); });
+    std::atomic<bool> is_shut_down = false;
+    std::thread shutdown([&] {
+      server_->Shutdown(until + std::chrono::minutes(1));
+      is_shut_down = true;
+    });
     service_.calls().end_streams();
     bool is_done = false;
     while (!(is_done = service_.calls().running() == 0) && std::chrono::system_clock::now() < until)
       std::this_thread::sleep_for(kLook);
     // What is left are connections, whose clients may answer late or never, and watches of health.
     if (is_done) std::this_thread::sleep_for(std::min(kFarewell, patience));
-    grpc_server_cancel_all_calls(server_->c_server());
+    // A connection may have come before the listener was closed.
+    while (!is_shut_down) {
+      grpc_server_cancel_all_calls(server_->c_server());
+      std::this_thread::sleep_for(kLook);
+    }
     shutdown.join();
     server_->Wait();
     server_.reset();
@@ -93,9 +106,19 @@ class GrpcServer::Impl {
   }
 
  private:
+  // Ends calls whose clients do not take their answers.
+  void watch_writes(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, kWritePeriod, [&] { return stop.stop_requested(); }))
+      service_.calls().writes().cancel_late(WriteWatch::Clock::now());
+  }
+
   InferenceService service_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
+  std::jthread writes_{[this](const std::stop_token& stop) { watch_writes(stop); }};
 };
 
 GrpcServer::GrpcServer(const GrpcOptions& options, const Parts& parts)

@@ -19,11 +19,13 @@ class UnaryInfer : public UnaryCall {
   UnaryInfer(const CallContext& shared, grpc::ByteBuffer& to)
       : UnaryCall(shared.calls),
         to_(to),
+        writes_(shared.calls.writes()),
         taken_by_request_(shared.parts.bodies),
         taken_by_answer_(shared.parts.bodies) {}
 
   void begin(const CallContext& shared, grpc::CallbackServerContext& context,
              grpc::ByteBuffer& from) {
+    watch_ = shared.calls.writes().add([&context] { context.TryCancel(); });
     try {
       ModelInferRequest request;
       read_wire(from, shared.message_bytes, taken_by_request_, request);
@@ -52,6 +54,7 @@ class UnaryInfer : public UnaryCall {
   }
   void OnDone() override {
     inference_.end_trace();
+    writes_.remove(watch_);
     UnaryCall::OnDone();
   }
 
@@ -67,12 +70,16 @@ class UnaryInfer : public UnaryCall {
     end_part();
   }
   void end_part() {
-    if (--ends_ == 0) Finish(status_);
+    if (--ends_ > 0) return;
+    watch_->begin(to_.Length());
+    Finish(status_);
   }
 
   Inference inference_;
   ModelInferResponse answer_;
   grpc::ByteBuffer& to_;
+  WriteWatches& writes_;
+  std::shared_ptr<WriteWatch> watch_;
   TakenBytes taken_by_request_, taken_by_answer_;
   grpc::Status status_;
   std::atomic<int> ends_ = 2;

@@ -22,6 +22,7 @@ class StreamInfer : public StreamReactor, public EndingStream {
     const auto& metadata = context.client_metadata();
     const auto found = metadata.find("triton_grpc_error");
     ends_on_error_ = found != metadata.end() && found->second == "true";
+    watch_ = shared_.calls.writes().add([&context] { context.TryCancel(); });
     StartRead(&request_);
     shared_.calls.add(*this);
   }
@@ -69,6 +70,7 @@ class StreamInfer : public StreamReactor, public EndingStream {
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
     is_writing_ = false;
+    watch_->end();
     written_->inference.end_trace();
     let_go(*written_);
     written_.reset();
@@ -95,6 +97,7 @@ class StreamInfer : public StreamReactor, public EndingStream {
       cancel(*item);
   }
   void OnDone() override {
+    shared_.calls.writes().remove(watch_);
     shared_.calls.remove(*this);
     {
       // Whoever finished the call may still hold it.
@@ -183,6 +186,7 @@ class StreamInfer : public StreamReactor, public EndingStream {
     written_ = answers_.front();
     answers_.pop_front();
     is_writing_ = true;
+    watch_->begin(written_->wire.Length());
     StartWrite(&written_->wire);
   }
   void finish_if_done() {
@@ -199,6 +203,7 @@ class StreamInfer : public StreamReactor, public EndingStream {
   bool ends_on_error_ = false;
   grpc::ByteBuffer request_;
 
+  std::shared_ptr<WriteWatch> watch_;
   std::mutex mutex_;
   std::deque<std::shared_ptr<Item>> items_, answers_;
   std::shared_ptr<Item> written_;
