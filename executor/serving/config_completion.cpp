@@ -4,6 +4,7 @@
 #include <set>
 
 #include "executor/serving/datatype.h"
+#include "executor/serving/json_text.h"
 #include "executor/serving/model_config.h"
 #include "executor/serving/model_config_proto.h"
 #include "ir/core/threading/cpu_limits.h"
@@ -64,7 +65,19 @@ class Completion {
     refuse(Status::kInvalidArgument, "model '", config_.name, "': ", parts...);
   }
 
+  void check_names(const std::vector<TensorConfig>& tensors, std::string_view kind) const {
+    std::set<std::string_view> names;
+    for (const TensorConfig& tensor : tensors) {
+      if (!names.insert(tensor.name).second)
+        wrong("the configuration has ", kind, " '", tensor.name, "' twice");
+    }
+  }
+
   void check_type(const ValueInfo& value, std::string_view kind) const {
+    if (!is_utf8(value.name)) {
+      refuse(Status::kUnsupported, "model '", config_.name, "': the name of ", kind, " '",
+             utf8_text(value.name), "' is not UTF-8, which the Open Inference Protocol asks for");
+    }
     if (!value.type.is_tensor() || protocol_name(value.type.dtype).empty()) {
       refuse(
           Status::kUnsupported, "model '", config_.name, "': ", kind, " '", value.name,
@@ -155,6 +168,7 @@ class Completion {
   }
 
   void complete_inputs() {
+    check_names(config_.inputs, "input");
     std::vector<TensorConfig> inputs;
     std::set<std::string> known;
     for (const DerivedInput& input : inputs_) {
@@ -181,6 +195,7 @@ class Completion {
   }
 
   void complete_outputs() {
+    check_names(config_.outputs, "output");
     std::vector<TensorConfig> outputs;
     for (const ValueInfo& output : outputs_) {
       const auto given = std::find_if(config_.outputs.begin(), config_.outputs.end(),

@@ -1,5 +1,6 @@
 #include "executor/serving/json_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -112,6 +113,21 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+std::string utf8_text(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = sequence_length(text);
+    out += length > 0 ? text.substr(0, length) : "\xEF\xBF\xBD";
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
+bool is_plain_name(std::string_view name) {
+  const auto is_control = [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7F; };
+  return !name.empty() && is_utf8(name) && std::none_of(name.begin(), name.end(), is_control);
 }
 
 std::string json_string(std::string_view text) {

@@ -10,6 +10,10 @@ namespace sardonyx::serving {
 void append_json_string(std::string& out, std::string_view text);
 std::string json_string(std::string_view text);
 bool is_utf8(std::string_view text);
+// The text with U+FFFD in place of bytes that are no UTF-8.
+std::string utf8_text(std::string_view text);
+// Not empty, UTF-8, and without control characters: what may stand in every protocol and log.
+bool is_plain_name(std::string_view name);
 
 // The shortest text that reads back as the same number. NaN and infinities, which JSON lacks, are
 // written as NaN, Infinity and -Infinity.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "executor/serving/json_text.h"
 #include "executor/serving/model_config_proto.h"
 
 namespace sardonyx::serving {
@@ -266,7 +267,10 @@ class ConfigReader {
   void read_optimization() {
     const auto& optimization = message_.optimization();
     // -1: basic, 0: the default, 1: what follows from it, as ONNX Runtime's backend has it.
-    if (optimization.graph().level() < 0) config_.optimization_level = 1;
+    const int level = optimization.graph().level();
+    if (level == -1) config_.optimization_level = 1;
+    if (level < -1 || level > 1)
+      config_.without_effect.push_back(text("optimization.graph.level: ", level));
     if (optimization.has_cuda()) config_.without_effect.emplace_back("optimization.cuda");
     if (optimization.has_execution_accelerators())
       config_.without_effect.emplace_back("optimization.execution_accelerators");
@@ -381,6 +385,29 @@ void ConfigReader::read_ensemble(const inference::ModelEnsembling& message) {
   if (config_.ensemble.empty()) wrong("ensemble_scheduling has no step");
 }
 
+// Text may have such strings as escapes, and a message that has one can't be sent.
+bool has_utf8_strings(const google::protobuf::Message& message) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    if (!is_message && field->type() != FieldDescriptor::TYPE_STRING) continue;
+    const int count = field->is_repeated() ? reflection.FieldSize(message, field) : -1;
+    for (int i = 0; i < std::max(count, 1); ++i) {
+      const bool is_good =
+          is_message
+              ? has_utf8_strings(count < 0 ? reflection.GetMessage(message, field)
+                                           : reflection.GetRepeatedMessage(message, field, i))
+              : is_utf8(count < 0 ? reflection.GetString(message, field)
+                                  : reflection.GetRepeatedString(message, field, i));
+      if (!is_good) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 DType dtype_of(inference::DataType type) {
@@ -428,6 +455,10 @@ inference::DataType data_type_of(DType dtype) {
 }
 
 ModelConfig config_from_message(const inference::ModelConfig& message, std::string_view model) {
+  if (!has_utf8_strings(message)) {
+    refuse(Status::kInvalidArgument, "configuration of model '", model,
+           "': it has a string that is not UTF-8");
+  }
   return ConfigReader(message, model).read();
 }
 

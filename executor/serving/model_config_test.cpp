@@ -27,6 +27,23 @@ std::string message_of(const std::function<void()>& action) {
   return "";
 }
 
+TEST(ModelConfig, StringsAreUtf8) {
+  for (const char* text :
+       {"name: \"\\377\"", "parameters { key: \"\\377\" value { string_value: \"a\" } }",
+        "ensemble_scheduling { step { model_name: \"\\377\" } }"}) {
+    EXPECT_THAT(message_of([&] { config_from_text(text, "m"); }), HasSubstr("not UTF-8")) << text;
+  }
+}
+
+TEST(ModelConfig, LevelsThatMeanNothingAreSaid) {
+  for (const int level : {-2, 99}) {
+    const std::string text = "optimization { graph { level: " + std::to_string(level) + " } }";
+    EXPECT_THAT(config_from_text(text, "m").without_effect,
+                ElementsAre(HasSubstr("optimization.graph.level")));
+  }
+  EXPECT_TRUE(config_from_text("optimization { graph { level: -1 } }", "m").without_effect.empty());
+}
+
 TEST(ModelConfig, ReadsWhatIsServed) {
   const ModelConfig config = config_from_text(R"(
     name: "m" platform: "onnxruntime_onnx" max_batch_size: 8

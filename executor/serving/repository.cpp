@@ -10,11 +10,14 @@
 #include <iterator>
 
 #include "executor/serving/ensemble.h"
+#include "executor/serving/json_text.h"
 #include "onnx_io/load.h"
 
 namespace sardonyx::serving {
 namespace {
 
+constexpr const char* kPlainName =
+    "the name of a model is UTF-8 without control characters, and not empty";
 constexpr std::streamsize kMaxConfigFileBytes = 16 << 20;
 
 std::string read_text(const std::filesystem::path& path) {
@@ -96,12 +99,23 @@ std::map<std::string, ModelFolder> ModelRepository::find_all() const {
   std::map<std::string, ModelFolder> all;
   for (const RepositoryOptions::Root& root : options_.roots) {
     for (auto& [name, folder] : find_models(root.path, root.name)) {
+      if (!is_plain_name(name)) {
+        report_name(name);
+        continue;
+      }
       if (all.contains(name))
         refuse(Status::kInvalidArgument, "two repositories have a model '", name, "'");
       all.emplace(name, std::move(folder));
     }
   }
   return all;
+}
+
+// Once each, however often the folder is looked at.
+void ModelRepository::report_name(const std::string& name) const {
+  const std::lock_guard lock(names_mutex_);
+  if (reported_names_.insert(name).second)
+    log(LogLevel::kError, "model ", json_string(name), " is left out: ", kPlainName);
 }
 
 std::optional<ModelFolder> ModelRepository::find_folder(const std::string& name) const {
@@ -116,6 +130,8 @@ std::optional<ModelFolder> ModelRepository::find_folder(const std::string& name)
 std::map<std::string, std::string> ModelRepository::start() {
   std::map<std::string, std::string> errors;
   const auto all = find_all();
+  if (all.empty() && !reported_names_.empty())
+    refuse(Status::kInvalidArgument, "no model can be served: ", kPlainName);
   std::vector<std::string> wanted;
   const auto& startup = options_.startup_models;
   const bool takes_all = options_.control != ControlMode::kExplicit ||
@@ -366,6 +382,8 @@ void ModelRepository::load_parts(const std::string& name) {
 void ModelRepository::load(const std::string& name, const LoadOverride& replaced) {
   if (!replaced.files.empty() && !replaced.config_json)
     refuse(Status::kInvalidArgument, "parameters 'file:...' need parameter 'config' beside them");
+  if (!is_plain_name(name))
+    refuse(Status::kInvalidArgument, "failed to load ", json_string(name), ": ", kPlainName);
   const std::lock_guard lock(load_mutex_);
   std::optional<ModelFolder> folder = as_serving_error([&] { return find_folder(name); });
   if (!folder && !replaced.files.empty()) folder = ModelFolder{.name = name};

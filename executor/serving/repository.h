@@ -114,7 +114,9 @@ class ModelRepository {
   void log(LogLevel level, const Parts&... parts) const {
     if (options_.log) options_.log(level, text(parts...));
   }
+  // Without those whose names can't be told to clients.
   std::map<std::string, ModelFolder> find_all() const;
+  void report_name(const std::string& name) const;
   std::optional<ModelFolder> find_folder(const std::string& name) const;
   void load_folder(const ModelFolder& folder, const LoadOverride& replaced);
   ModelConfig read_config(const ModelFolder& folder, const LoadOverride& replaced) const;
@@ -129,6 +131,8 @@ class ModelRepository {
   std::shared_ptr<RunThreads> threads_;
   std::shared_ptr<MemoryGate> gate_;
   std::mutex load_mutex_;  // one load at a time
+  mutable std::mutex names_mutex_;
+  mutable std::set<std::string> reported_names_;
 
   mutable std::shared_mutex mutex_;  // of what follows
   std::map<std::string, Entry, std::less<>> entries_;

@@ -178,6 +178,7 @@ std::string fingerprint(const ModelFolder& folder) {
   if (!folder.config.empty()) add_file(folder.config);
   if (!folder.single_file.empty()) add_file(folder.single_file);
   for (const auto& [version, path] : folder.versions) {
+    text += path.string() + '\n';
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(path, ignored)) {
       if (entry.is_regular_file(ignored)) files.push_back(entry.path());

@@ -117,6 +117,48 @@ TEST_F(RepositoryTest, PollingTakesWhatIsCompleteAndDropsWhatIsGone) {
   EXPECT_THAT(error_from([&] { repository.find("a", ""); }).message(), HasSubstr("gone"));
 }
 
+TEST_F(RepositoryTest, PollingTellsOfAVersionWithoutAModel) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  ModelRepository repository(options(ControlMode::kPoll));
+  repository.start();
+  fs::create_directories(folder_ / "b/1/model.onnx");  // a folder
+  repository.poll();
+  repository.poll();
+  EXPECT_THAT(error_from([&] { repository.find("b", ""); }).message(),
+              HasSubstr("model.onnx' is not there"));
+}
+
+TEST_F(RepositoryTest, NamesCanBeToldToClients) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  save_adder(folder_ / "b\xff/1/model.onnx", 1);
+  save_adder(folder_ / "c\nd/1/model.onnx", 1);
+  RepositoryOptions given = options(ControlMode::kExplicit);
+  given.startup_models = {"*"};
+  std::vector<std::string> lines;
+  given.log = [&](LogLevel level, const std::string& line) {
+    if (level == LogLevel::kError) lines.push_back(line);
+  };
+  ModelRepository repository(given);
+  EXPECT_TRUE(repository.start().empty());
+  ASSERT_EQ(repository.index(/*ready_only=*/false).size(), 1u);
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("UTF-8"), HasSubstr("c\\nd")));
+  for (const char* name : {"b\xff", "c\nd", ""}) {
+    EXPECT_EQ(error_from([&] { repository.load(name); }).status(), Status::kInvalidArgument);
+  }
+  EXPECT_EQ(repository.index(/*ready_only=*/false).size(), 1u);
+  given.roots = {{folder_ / "b\xff", ""}};
+  ModelRepository none(given);
+  EXPECT_THAT(error_from([&] { none.start(); }).message(), HasSubstr("UTF-8"));
+}
+
+TEST_F(RepositoryTest, AConfigurationNamesInputsOnce) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  const char* const input = "{ name: \"x\" data_type: TYPE_FP32 dims: [ 2 ] }";
+  write("a/config.pbtxt", std::string("max_batch_size: 2 input [") + input + "," + input + "]");
+  ModelRepository repository(options());
+  EXPECT_THAT(repository.start(), ElementsAre(Pair("a", HasSubstr("input 'x' twice"))));
+}
+
 TEST_F(RepositoryTest, WhatAFailedStartLeavesOutIsNamed) {
   save_adder(folder_ / "a/1/model.onnx", 1);
   write("b/1/model.onnx", "broken");

@@ -2,6 +2,7 @@
 
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "executor/batching/serving_error.h"
@@ -40,9 +41,16 @@ void AccessControl::add_tokens(std::string_view setting) {
 Access AccessControl::check(EndpointGroup group, std::string_view authorization) const {
   const auto& tokens = tokens_[static_cast<size_t>(group)];
   if (tokens.empty()) return Access::kGranted;
-  constexpr std::string_view kScheme = "Bearer ";
-  if (!authorization.starts_with(kScheme)) return Access::kNoToken;
-  const std::string_view given = authorization.substr(kScheme.size());
+  constexpr std::string_view kScheme = "bearer ";
+  // Names of schemes are the same in either case, and spaces follow them (RFC 9110, 11.1 and 11.4).
+  const bool is_bearer =
+      authorization.size() >= kScheme.size() &&
+      std::equal(kScheme.begin(), kScheme.end(), authorization.begin(), [](char a, char b) {
+        return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b + ('a' - 'A')) : b);
+      });
+  if (!is_bearer) return Access::kNoToken;
+  std::string_view given = authorization.substr(kScheme.size());
+  given.remove_prefix(std::min(given.find_first_not_of(' '), given.size()));
   bool is_known = false;
   // In a time that tells nothing of how much of a token was right.
   for (const std::string& token : tokens) {

@@ -19,11 +19,11 @@ constexpr const char* kOneCancelled = "reason=\"cancelled\",version=\"1\"} 1";
 
 class EndingRequests : public testing::Test {
  protected:
-  void serve(const std::string& config) {
+  void serve(const std::string& config, std::vector<std::string> options = {}) {
     save_slow(folder_ / "slow/1/model.onnx");
     if (!config.empty()) folder_.write("slow/config.pbtxt", config);
-    server_ = std::make_unique<ServerProcess>(
-        std::vector<std::string>{"--model-repository", folder_.path().string()});
+    options.insert(options.begin(), {"--model-repository", folder_.path().string()});
+    server_ = std::make_unique<ServerProcess>(options);
   }
   static void ask(HttpClient& client, const json& parameters = json::object()) {
     const std::string body(4 << 20, '\0');
@@ -101,6 +101,19 @@ TEST_F(EndingRequests, WhatWaitsInASequenceEndsLikewise) {
   ask(third, {{"sequence_id", 1}, {"timeout", 100'000}});
   EXPECT_EQ(third.read().status, 504);
   EXPECT_TRUE(comes(kOnePending));
+}
+
+// A proxy may ask another server then, which 400 would forbid.
+TEST_F(EndingRequests, WhatTheServerCutsOffIsToldSo) {
+  serve("", {"--drain-timeout=0.3"});
+  HttpClient client(server_->port());
+  ask(client);
+  EXPECT_TRUE(comes(kOnePending));
+  kill(server_->process(), SIGTERM);
+  const Reply reply = client.read();
+  EXPECT_EQ(reply.status, 503) << reply.body;
+  EXPECT_THAT(reply.body, testing::HasSubstr("shutting down"));
+  EXPECT_EQ(server_->stop(0), 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What clients, proxies and browsers may ask for beside the protocol.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 
@@ -41,22 +42,22 @@ TEST_F(HttpEdges, WhatIsNotAllowedSaysWhatIs) {
   const struct {
     const char *target, *allowed;
   } cases[] = {
-      {"/", "GET"},
-      {"/v2", "GET"},
-      {"/metrics", "GET"},
-      {"/v2/health/ready", "GET"},
-      {"/v2/models", "GET"},
-      {"/v2/models/stats", "GET"},
-      {"/v2/models/negate", "GET"},
-      {"/v2/models/negate/config", "GET"},
-      {"/v2/models/negate/profile", "GET"},
+      {"/", "GET, HEAD"},
+      {"/v2", "GET, HEAD"},
+      {"/metrics", "GET, HEAD"},
+      {"/v2/health/ready", "GET, HEAD"},
+      {"/v2/models", "GET, HEAD"},
+      {"/v2/models/stats", "GET, HEAD"},
+      {"/v2/models/negate", "GET, HEAD"},
+      {"/v2/models/negate/config", "GET, HEAD"},
+      {"/v2/models/negate/profile", "GET, HEAD"},
       {"/v2/models/negate/infer", "POST"},
       {"/v2/models/negate/versions/1/infer", "POST"},
-      {"/v2/repository/index", "POST"},
+      {"/v2/repository/index", "GET, HEAD, POST"},
       {"/v2/repository/models/negate/load", "POST"},
-      {"/v2/logging", "GET, POST"},
-      {"/v2/trace/setting", "GET, POST"},
-      {"/v2/models/negate/trace/setting", "GET, POST"},
+      {"/v2/logging", "GET, HEAD, POST"},
+      {"/v2/trace/setting", "GET, HEAD, POST"},
+      {"/v2/models/negate/trace/setting", "GET, HEAD, POST"},
   };
   for (const auto& one : cases) {
     for (const char* method : {"OPTIONS", "DELETE", "PUT", "PATCH", "NONSENSE"}) {
@@ -85,6 +86,59 @@ TEST_F(HttpEdges, AHeadHasTheFieldsAndNoBody) {
     // Right behind the header there is the next answer.
     EXPECT_EQ(seen.find("HTTP/1.1 200", 1), seen.find("\r\n\r\n") + 4) << seen;
   }
+}
+
+TEST_F(HttpEdges, CachesAreToldWhatAnAnswerDependsOn) {
+  for (const char* fields : {"", "Accept-Encoding: gzip\r\n"}) {
+    const Reply reply = client_.get("/metrics", fields);
+    EXPECT_EQ(reply.fields.at("vary"), "Accept-Encoding");
+    EXPECT_EQ(reply.fields.contains("content-encoding"), *fields != '\0');
+  }
+}
+
+TEST_F(HttpEdges, WithoutDescriptorsNobodyIsLeftWaiting) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 64;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  ServerProcess server({"--model-repository", folder_->path().string()});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_GT(server.port(), 0);
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 120; ++i)
+    clients.push_back(std::make_unique<HttpClient>(server.port()));
+  int served = 0, refused = 0;
+  for (const auto& client : clients) {
+    const auto begin = std::chrono::steady_clock::now();
+    const int status = client->get("/v2/health/live").status;
+    served += status == 200;
+    refused += status == 503 || status == 0;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  }
+  EXPECT_GT(served, 0);
+  EXPECT_GT(refused, 0);
+  const std::string log = server.log();
+  const size_t line = log.find("no file descriptors are left");
+  EXPECT_NE(line, std::string::npos) << log;
+  EXPECT_EQ(log.find("no file descriptors are left", line + 1), std::string::npos);
+  // Nobody else comes: nothing is tried over and over.
+  const auto ticks = [&] {
+    std::ifstream file("/proc/" + std::to_string(server.process()) + "/stat");
+    std::string word;
+    for (int i = 0; i < 13; ++i)
+      file >> word;
+    long user = 0, system = 0;
+    file >> user >> system;
+    return user + system;
+  };
+  const long before_rest = ticks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  EXPECT_LT(ticks() - before_rest, sysconf(_SC_CLK_TCK) / 5);
+  clients.clear();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  HttpClient late(server.port());
+  EXPECT_EQ(late.get("/v2/health/live").status, 200);
 }
 
 TEST_F(HttpEdges, ABodyIsSentWhenItIsAskedFor) {

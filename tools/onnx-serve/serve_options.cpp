@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "executor/serving/json_text.h"
 #include "ir/core/threading/cpu_limits.h"
 
 namespace sardonyx::serve {
@@ -21,14 +22,14 @@ Root root_of(const std::string& text) {
 struct Raw {
   std::vector<std::string> repositories, models;
   std::string model_name, control = "none", metrics = "sardonyx";
-  double poll_seconds = 15, drain_delay = 5, drain_timeout = 30, request_timeout = 0;
+  double poll_seconds = 15, drain_delay = 5, drain_timeout = 20, request_timeout = 0;
   std::optional<double> total_memory_gb;
   double memory_gb = 64, idle_seconds = 75, header_seconds = 10;
   std::vector<std::string> trace;
   uint64_t max_body_mb = 1024, max_bodies_mb = 4096;
 };
 
-constexpr double kMostSeconds = 1e9;
+constexpr double kMostSeconds = 1e9, kShortestPoll = 0.1;
 
 // NaN is between nothing, which CLI::Range takes.
 CLI::Validator is_between(double least, double most) {
@@ -54,8 +55,9 @@ void add_models(CLI::App& app, Raw& raw, ServeOptions& options) {
       ->check(CLI::IsMember({"none", "poll", "explicit"}));
   app.add_option("--load-model", options.repository.startup_models,
                  "with explicit: load this one at the start; * for all");
-  app.add_option("--repository-poll-secs", raw.poll_seconds, "with poll: how often, 15 by default")
-      ->check(is_between(0, kMostSeconds));
+  app.add_option("--repository-poll-secs", raw.poll_seconds,
+                 "with poll: how often, at least 0.1; 15 by default")
+      ->check(is_between(kShortestPoll, kMostSeconds));
   app.add_option("--exit-on-error", options.exits_on_error,
                  "end where a model can't be loaded at the start (default true)");
   app.add_option(
@@ -74,7 +76,8 @@ void add_runtime(CLI::App& app, Raw& raw, ServeOptions& options) {
       ->check(is_between(0, 4096));
   app.add_option("--io-threads", options.http.threads, "threads that serve connections")
       ->check(CLI::Range(1, 256));
-  app.add_option("--memory-limit-gb", raw.memory_gb, "memory of one model, 64 by default")
+  app.add_option("--memory-limit-gb", raw.memory_gb,
+                 "memory of one model, 64 by default; 0: no limit")
       ->check(is_between(0, 1e6));
   app.add_option(
          "--total-memory-gb", raw.total_memory_gb,
@@ -84,10 +87,13 @@ void add_runtime(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("--request-timeout", raw.request_timeout,
                  "seconds after which a request without a timeout of its own ends; 0: never")
       ->check(is_between(0, kMostSeconds));
-  app.add_option("--drain-delay", raw.drain_delay,
-                 "seconds from SIGTERM, with which readiness ends, to the last connection taken")
+  app.add_option(
+         "--drain-delay", raw.drain_delay,
+         "seconds from SIGTERM, with which readiness ends, to the last connection taken; 5 by "
+         "default")
       ->check(is_between(0, kMostSeconds));
-  app.add_option("--drain-timeout", raw.drain_timeout, "seconds for running requests after that")
+  app.add_option("--drain-timeout", raw.drain_timeout,
+                 "seconds for running requests after that; 20 by default")
       ->check(is_between(0, kMostSeconds));
 }
 
@@ -107,7 +113,10 @@ void add_http(CLI::App& app, Raw& raw, ServeOptions& options) {
 #endif
   app.add_option("--max-body-mb", raw.max_body_mb, "of one request, 1024 by default")
       ->check(is_between(1, 1 << 24));
-  app.add_option("--max-bodies-mb", raw.max_bodies_mb, "of all requests at once, 4096 by default")
+  app.add_option(
+         "--max-bodies-mb", raw.max_bodies_mb,
+         "of all requests at once, over HTTP and gRPC, with answers over gRPC until they are sent; "
+         "4096 by default")
       ->check(is_between(1, 1 << 24));
   app.add_option("--max-header-bytes", options.http.limits.header_bytes, "65536 by default")
       ->check(is_between(256, 1 << 30));
@@ -158,6 +167,12 @@ std::string problem(const Raw& raw, const ServeOptions& options) {
     return "no model: give one, or a folder of them with --model-repository";
   if (!raw.model_name.empty() && raw.models.size() + raw.repositories.size() != 1)
     return "--model-name names one model, and several are given";
+  const auto is_nameless = [](const std::string& model) {
+    return model.starts_with('=') && !std::filesystem::exists(model);
+  };
+  if (std::any_of(raw.models.begin(), raw.models.end(), is_nameless))
+    return "MODEL as NAME=PATH needs a name before the =";
+  if (!serving::is_utf8(options.api.server_name)) return "--server-name is not UTF-8";
   if (!options.repository.startup_models.empty() && raw.control != "explicit")
     return "--load-model needs --model-control-mode=explicit; other modes load what is there";
   if (options.tls.certificate.empty() != options.tls.key.empty())
@@ -180,14 +195,13 @@ void finish(const Raw& raw, ServeOptions& options) {
                                : raw.control == "explicit" ? ControlMode::kExplicit
                                                            : ControlMode::kNone;
   options.repository.session.memory_limit =
-      static_cast<size_t>(std::clamp(raw.memory_gb, 0.0, 1e6) * 1e9);
+      raw.memory_gb > 0 ? static_cast<size_t>(raw.memory_gb * 1e9) : size_t{1} << 60;
   options.repository.total_memory =
       raw.total_memory_gb ? static_cast<uint64_t>(std::clamp(*raw.total_memory_gb, 0.0, 1e6) * 1e9)
                           : serving::machine_memory() / 10 * 9;
   options.api.triton_metrics = raw.metrics == "triton";
   options.api.request_timeout = seconds<std::chrono::microseconds>(raw.request_timeout);
-  options.poll_period = std::max(seconds<std::chrono::milliseconds>(raw.poll_seconds),
-                                 std::chrono::milliseconds(100));
+  options.poll_period = seconds<std::chrono::milliseconds>(raw.poll_seconds);
   options.drain_delay = seconds<std::chrono::milliseconds>(raw.drain_delay);
   options.drain_timeout = seconds<std::chrono::milliseconds>(raw.drain_timeout);
   options.http.limits.idle = seconds<std::chrono::seconds>(raw.idle_seconds);

@@ -24,7 +24,7 @@ struct ServeOptions {
   ServerLog::Settings log;
   TraceSettings trace;
   TraceTarget trace_target;
-  std::chrono::milliseconds drain_delay{5000}, drain_timeout{30'000}, poll_period{15'000};
+  std::chrono::milliseconds drain_delay{5000}, drain_timeout{20'000}, poll_period{15'000};
   bool exits_on_error = true;
   std::string
       port_file;  // where the port is written once requests are taken; for tests and scripts

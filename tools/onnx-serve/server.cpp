@@ -49,6 +49,7 @@ class GrpcFront {
     grpc.address = options.grpc_address.empty() ? options.http.address : options.grpc_address;
     grpc.port = options.grpc_port;
     grpc.body_bytes = options.http.limits.body_bytes;
+    grpc.all_body_bytes = options.http.limits.all_body_bytes;
     grpc.tls = options.tls;
     server_ = std::make_unique<GrpcServer>(grpc, parts);
   }
@@ -58,8 +59,8 @@ class GrpcFront {
   void set_ready(bool ready) {
     if (server_) server_->set_ready(ready);
   }
-  void close(std::chrono::milliseconds patience) {
-    if (server_) server_->close(patience);
+  bool close(std::chrono::milliseconds patience) {
+    return !server_ || server_->close(patience);
   }
 
  private:
@@ -69,7 +70,9 @@ class GrpcFront {
     return 0;
   }
   void set_ready(bool) {}
-  void close(std::chrono::milliseconds) {}
+  bool close(std::chrono::milliseconds) {
+    return true;
+  }
 #endif
 };
 
@@ -93,17 +96,17 @@ class Server {
     serving::ModelRepository repository(repository_options);
     Api api(repository, access_, log_, tracer, state_, options_.api);
     // Before models are loaded: probes are answered, with "not ready".
-    HttpServer http(options_.http, api, tls_.get());
+    HttpServer http(options_.http, api, bodies_, tls_.get());
     MetricsApi metrics_api(api);
     std::unique_ptr<HttpServer> metrics;
     if (options_.metrics_port) {
       HttpServer::Options place = options_.http;
       place.port = *options_.metrics_port;
       place.threads = 1;
-      metrics = std::make_unique<HttpServer>(place, metrics_api, tls_.get());
+      metrics = std::make_unique<HttpServer>(place, metrics_api, bodies_, tls_.get());
     }
 #ifdef SARDONYX_GRPC
-    GrpcFront grpc(options_, {repository, access_, log_, state_, api, options_.api});
+    GrpcFront grpc(options_, {repository, access_, log_, state_, api, options_.api, bodies_});
 #else
     GrpcFront grpc;
 #endif
@@ -165,8 +168,15 @@ class Server {
       if (signal == SIGINT || signal == SIGTERM) break;  // again: at once
     }
     state_.is_closing = true;
-    grpc.close(options_.drain_timeout);
-    if (!http.close(options_.drain_timeout))
+    const auto last = Clock::now() + options_.drain_timeout;
+    const auto left = [&] {
+      return std::chrono::ceil<std::chrono::milliseconds>(
+          std::max(last - Clock::now(), Clock::duration(0)));
+    };
+    // Both take no more connections from now on, and have the same time.
+    http.close(std::chrono::milliseconds(0));
+    const bool is_grpc_done = grpc.close(left());
+    if (!http.close(left()) || !is_grpc_done)
       log_.write(LogLevel::kWarning, "requests were cut off: --drain-timeout has passed");
     log_.write(LogLevel::kInfo, "done");
     return 0;
@@ -177,6 +187,7 @@ class Server {
   ServerLog log_;
   AccessControl access_;
   ServerState state_;
+  BodyBudget bodies_{options_.http.limits.all_body_bytes};
   std::unique_ptr<TlsSettings> tls_;
 };
 

@@ -1,9 +1,11 @@
 #include "tools/onnx-serve/server_log.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 
 #include "executor/batching/serving_error.h"
 #include "executor/serving/json_text.h"
@@ -43,6 +45,12 @@ std::string_view level_name(LogLevel level) {
 
 ServerLog::~ServerLog() {
   if (file_) std::fclose(file_);
+}
+
+bool ServerLog::is_setting(std::string_view name) {
+  constexpr std::string_view kNames[] = {"log_file",  "log_info",          "log_warning",
+                                         "log_error", "log_verbose_level", "log_format"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 ServerLog::Settings ServerLog::settings() const {

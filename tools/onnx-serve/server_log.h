@@ -22,6 +22,7 @@ class ServerLog {
     uint32_t verbose_level = 0;      // 1: a line for each request
     std::string format = "default";  // or "json"
   };
+  static bool is_setting(std::string_view name);
   using Fields = std::vector<std::pair<std::string_view, std::string>>;
 
   ServerLog() = default;

@@ -436,6 +436,9 @@ TEST(Server, ModelsComeAndGo) {
   EXPECT_EQ(client.post("/v2/repository/models/m/unload", "{}").status, 200);
   EXPECT_EQ(client.get("/v2/models/m/ready").status, 503);
   EXPECT_EQ(client.post("/v2/repository/models/absent/load", "").status, 404);
+  // What no other client could be told of.
+  for (const char* name : {"%ff", "a%0ab", "%7f"})
+    EXPECT_EQ(client.post(std::string("/v2/repository/models/") + name + "/load", "").status, 400);
   EXPECT_EQ(client.post("/v2/repository/models/m/load", R"({"parameters":{"config":"{"}})").status,
             400);
   EXPECT_EQ(server.stop(), 0);
@@ -468,9 +471,25 @@ TEST(Server, TokensGuardTheirGroups) {
   EXPECT_EQ(client.get("/metrics").status, 200);
   EXPECT_EQ(client.get("/v2/models/m").status, 401);
   EXPECT_EQ(client.get("/v2/models/m", "Authorization: Bearer two\r\n").status, 200);
+  EXPECT_EQ(client.get("/v2/models/m", "Authorization: bearer  two\r\n").status, 200);
+  EXPECT_EQ(client.get("/v2/models/m", "Authorization: Basic two\r\n").status, 401);
   EXPECT_EQ(client.get("/v2/models/m", "Authorization: Bearer three\r\n").status, 403);
   EXPECT_EQ(client.post("/v2/repository/index", "", "Authorization: Bearer two\r\n").status, 403);
   EXPECT_EQ(client.post("/v2/repository/index", "", "Authorization: Bearer three\r\n").status, 200);
+}
+
+TEST(Server, ALimitOfNothingIsNone) {
+  const TemporaryFolder folder;
+  save_unary(folder / "m/1/model.onnx", "Neg", DType::kFloat, 2);
+  ServerProcess server(
+      {"--model-repository", folder.path().string(), "--memory-limit-gb=0", "--total-memory-gb=0"});
+  HttpClient client(server.port());
+  EXPECT_EQ(client
+                .post("/v2/models/m/infer",
+                      R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],
+                          "outputs":[{"name":"y"},{"name":"y"}]})")
+                .status,
+            200);
 }
 
 TEST(Server, WhatCannotBeServedEndsIt) {
@@ -487,27 +506,18 @@ TEST(Server, WhatCannotBeServedEndsIt) {
 TEST(Server, OptionsThatMakeNoSenseEndIt) {
   const TemporaryFolder folder;
   save_unary(folder / "good.onnx", "Neg", DType::kFloat, 2);
-  for (const char* option : {"--max-connections=0",
-                             "--max-connections=-1",
-                             "--max-header-bytes=0",
-                             "--max-body-mb=0",
-                             "--max-bodies-mb=-1",
-                             "--idle-timeout=-1",
-                             "--idle-timeout=0",
-                             "--header-timeout=nan",
-                             "--request-timeout=-1",
-                             "--request-timeout=nan",
-                             "--request-timeout=inf",
-                             "--drain-delay=-1",
-                             "--drain-timeout=nan",
-                             "--repository-poll-secs=-1",
-                             "--memory-limit-gb=-1",
-                             "--total-memory-gb=nan",
-                             "--threads=-1",
-                             "--io-threads=0",
-                             "--default-max-batch-size=-1",
-                             "--log-verbose=-1",
-                             "--load-model=m"}) {
+  for (const char* option : {"--max-connections=0",      "--max-connections=-1",
+                             "--max-header-bytes=0",     "--max-body-mb=0",
+                             "--max-bodies-mb=-1",       "--idle-timeout=-1",
+                             "--idle-timeout=0",         "--header-timeout=nan",
+                             "--request-timeout=-1",     "--request-timeout=nan",
+                             "--request-timeout=inf",    "--drain-delay=-1",
+                             "--drain-timeout=nan",      "--repository-poll-secs=-1",
+                             "--repository-poll-secs=0", "=good.onnx",
+                             "--server-name=\xff",       "--memory-limit-gb=-1",
+                             "--total-memory-gb=nan",    "--threads=-1",
+                             "--io-threads=0",           "--default-max-batch-size=-1",
+                             "--log-verbose=-1",         "--load-model=m"}) {
     ServerProcess server({(folder / "good.onnx").string(), option});
     EXPECT_EQ(server.port(), 0) << option;
     EXPECT_EQ(server.stop(), 2) << option;

@@ -173,15 +173,15 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
 asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, IoThread& thread,
                                        Watched& connection) {
   if (path.empty()) {
-    if (!is_get(request)) co_return wrong_method("GET");
+    if (!is_get(request)) co_return wrong_method(methods_of(path));
     co_return page();
   }
   if (path.size() == 1 && path[0] == "v2") {
-    if (!is_get(request)) co_return wrong_method("GET");
+    if (!is_get(request)) co_return wrong_method(methods_of(path));
     co_return server_metadata();
   }
   if (path.size() == 1 && path[0] == "metrics" && options_.has_metrics) {
-    if (!is_get(request)) co_return wrong_method("GET");
+    if (!is_get(request)) co_return wrong_method(methods_of(path));
     HttpAnswer answer;
     answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
     answer.text = metrics_text(repository_, options_.triton_metrics);
@@ -189,7 +189,7 @@ asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, I
   }
   if (path[0] != "v2") co_return not_found(request.target);
   if (path[1] == "health" && path.size() == 3) {
-    if (!is_get(request)) co_return wrong_method("GET");
+    if (!is_get(request)) co_return wrong_method(methods_of(path));
     if (path[2] == "live") co_return health(false);
     if (path[2] == "ready") co_return health(true);
   }
@@ -200,11 +200,11 @@ asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, I
 asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& path,
                                              IoThread& thread, Watched& connection) {
   if (path.size() == 3 && path[2] == "stats") {
-    if (!is_get(request)) co_return wrong_method("GET");
+    if (!is_get(request)) co_return wrong_method(methods_of(path));
     co_return statistics("", "");
   }
   if (path.size() == 2) {
-    if (!is_get(request)) co_return wrong_method("GET");
+    if (!is_get(request)) co_return wrong_method(methods_of(path));
     co_return model_names();
   }
   const std::string& name = path[2];
@@ -219,14 +219,14 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
     co_return trace_setting(request, name);
   if (path.size() > at + 1) co_return not_found(request.target);
   if (call == "infer") {
-    if (request.method != verb::post) co_return wrong_method("POST");
+    if (request.method != verb::post) co_return wrong_method(methods_of(path));
     const auto model = repository_.find(name, version);
     co_return co_await infer(request, model, thread, connection);
   }
   const bool is_known =
       call.empty() || call == "ready" || call == "stats" || call == "config" || call == "profile";
   if (!is_known) co_return not_found(request.target);
-  if (!is_get(request)) co_return wrong_method("GET");
+  if (!is_get(request)) co_return wrong_method(methods_of(path));
   if (call == "profile") {
     auto model = repository_.find(name, version);
     co_return co_await profile(request, model, thread, connection);
@@ -240,12 +240,13 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
 asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path) {
   if (path[1] == "repository") {
     if (path.size() == 3 && path[2] == "index") {
-      if (request.method != verb::post && !is_get(request)) co_return wrong_method("POST");
+      if (request.method != verb::post && !is_get(request))
+        co_return wrong_method(methods_of(path));
       const std::function<HttpAnswer()> work = [&] { return index(request); };
       co_return co_await elsewhere(work);
     }
     if (path.size() == 5 && path[2] == "models" && (path[4] == "load" || path[4] == "unload")) {
-      if (request.method != verb::post) co_return wrong_method("POST");
+      if (request.method != verb::post) co_return wrong_method(methods_of(path));
       const std::function<HttpAnswer()> work = [&] {
         return path[4] == "load" ? load(path[3], request) : unload(path[3], request);
       };
@@ -253,7 +254,7 @@ asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path)
     }
   }
   if (path[1] == "logging" && path.size() == 2) {
-    if (request.method != verb::post && !is_get(request)) co_return wrong_method("GET, POST");
+    if (request.method != verb::post && !is_get(request)) co_return wrong_method(methods_of(path));
     co_return logging(request);
   }
   if (path[1] == "trace" && path.size() == 3 && path[2] == "setting")
@@ -311,7 +312,11 @@ asio::awaitable<HttpAnswer> Api::infer(HttpRequest& request,
   }
   serving::InferResult& result = pending->result();
   if (trace) trace->add_run(result);
-  if (result.error) co_return error_answer(*result.error);
+  if (result.error) {
+    // The client has not cancelled it: the server did, or nobody reads this.
+    const bool is_cut_off = result.error->status() == Status::kCancelled && state_.is_closing;
+    co_return is_cut_off ? error_answer(503, kIsEnding) : error_answer(*result.error);
+  }
   if (trace && trace->settings.tensors) add_outputs(*trace, *model, choice, result.outputs);
   HttpAnswer answer = infer_answer(*model, parsed, choice, result.outputs, is_raw, memory);
   if (trace) {

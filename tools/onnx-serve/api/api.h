@@ -22,6 +22,8 @@ inline constexpr std::string_view kNotExplicit =
     "explicit model load / unload is not allowed: start the server with "
     "--model-control-mode=explicit";
 
+inline constexpr const char* kIsEnding = "the server is shutting down";
+
 struct ApiOptions {
   std::string server_name = "sardonyx";
   bool has_metrics = true;
@@ -47,6 +49,7 @@ class Api : public HttpHandler {
                                      Watched& connection) override;
   std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
   void report_defect(const std::exception_ptr& error) override;
+  void report(std::string_view remark) override { log_.write(LogLevel::kWarning, remark); }
   bool is_closing() const override { return state_.is_closing; }
 
   // What the protocol's extensions are called.
@@ -106,6 +109,7 @@ class MetricsApi : public HttpHandler {
   }
   std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
   void report_defect(const std::exception_ptr& error) override { api_.report_defect(error); }
+  void report(std::string_view remark) override { api_.report(remark); }
   bool is_closing() const override { return api_.is_closing(); }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "executor/serving/json_text.h"
 #include "tools/onnx-serve/api/api.h"
+#include "tools/onnx-serve/api/routes.h"
 
 namespace sardonyx::serve {
 namespace {
@@ -59,7 +60,7 @@ std::string settings_json(const ServerLog::Settings& settings) {
                {"log_error", settings.error},
                {"log_verbose_level", settings.verbose_level},
                {"log_format", settings.format}})
-      .dump();
+      .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 // A setting as the client gives it: a string or a list of them; null takes it back.
@@ -144,9 +145,7 @@ HttpAnswer Api::logging(const HttpRequest& request) {
     const json body = body_of(request);
     ServerLog::Settings settings = log_.settings();
     for (const auto& [key, value] : body.items()) {
-      constexpr std::string_view kNames[] = {"log_file",  "log_info",          "log_warning",
-                                             "log_error", "log_verbose_level", "log_format"};
-      if (std::find(std::begin(kNames), std::end(kNames), key) == std::end(kNames))
+      if (!ServerLog::is_setting(key))
         refuse(Status::kInvalidArgument, "unknown setting '", key, "'");
     }
     // A client that may write any file of the server could do more than log.
@@ -167,7 +166,8 @@ HttpAnswer Api::logging(const HttpRequest& request) {
 }
 
 HttpAnswer Api::trace_setting(const HttpRequest& request, const std::string& model) {
-  if (request.method != verb::post && request.method != verb::get) return wrong_method("GET, POST");
+  const bool is_read = request.method == verb::get || request.method == verb::head;
+  if (request.method != verb::post && !is_read) return wrong_method(methods_of(*request.path));
   if (!model.empty() && repository_.serving(model).empty())
     refuse(Status::kNotFound, "Request for unknown model : ", model);
   if (request.method == verb::post) {
@@ -200,7 +200,8 @@ HttpAnswer Api::shared_memory(const HttpRequest& request, const Path& path) {
   const std::string region = has_region ? path[3] : "";
   const std::string& call = path.back();
   if (call == "status") {
-    if (request.method != verb::get && request.method != verb::head) return wrong_method("GET");
+    if (request.method != verb::get && request.method != verb::head)
+      return wrong_method(methods_of(path));
     json out = json::array();
     for (const SharedMemory::Region& one : shared_memory_.regions(region)) {
       out.push_back({{"name", one.name},
@@ -212,14 +213,13 @@ HttpAnswer Api::shared_memory(const HttpRequest& request, const Path& path) {
   }
   const bool is_known = call == "unregister" || (call == "register" && has_region);
   if (!is_known) return error_answer(404, text("there is nothing at '", request.target, "'"));
-  if (request.method != verb::post) return wrong_method("POST");
+  if (request.method != verb::post) return wrong_method(methods_of(path));
   if (call == "register" && has_region) {
     const json body = body_of(request);
     SharedMemory::Region wanted{.name = region};
     take_setting(body, "key", wanted.key);
     take_setting(body, "offset", wanted.offset);
     take_setting(body, "byte_size", wanted.byte_size);
-    if (wanted.byte_size == 0) refuse(Status::kInvalidArgument, "byte_size: expected more than 0");
     shared_memory_.add(wanted);
     return json_answer("{}");
   }

@@ -15,26 +15,26 @@ bool is_any(std::string_view name, const std::string_view (&of)[count]) {
 
 // models[/M[/versions/V][/CALL]]
 std::string_view methods_of_model(const Path& path) {
-  if (path.size() <= 3) return "GET";  // all, one, or the statistics of all
+  if (path.size() <= 3) return "GET, HEAD";  // all, one, or the statistics of all
   const bool has_version = path.size() >= 5 && path[3] == "versions";
   const size_t at = has_version ? 5 : 3;
-  if (path.size() == at) return "GET";
-  if (path.size() == 5 && path[3] == "trace" && path[4] == "setting") return "GET, POST";
+  if (path.size() == at) return "GET, HEAD";
+  if (path.size() == 5 && path[3] == "trace" && path[4] == "setting") return "GET, HEAD, POST";
   if (path.size() > at + 1) return "";
   if (path[at] == "infer") return "POST";
-  return is_any(path[at], {"ready", "stats", "config", "profile"}) ? "GET" : "";
+  return is_any(path[at], {"ready", "stats", "config", "profile"}) ? "GET, HEAD" : "";
 }
 
 std::string_view methods_of_memory(const Path& path) {
   const bool has_region = path.size() == 5 && path[2] == "region";
   if (path.size() != 3 && !has_region) return "";
-  if (path.back() == "status") return "GET";
+  if (path.back() == "status") return "GET, HEAD";
   if (path.back() == "unregister") return "POST";
   return has_region && path.back() == "register" ? "POST" : "";
 }
 
 std::string_view methods_of_repository(const Path& path) {
-  if (path.size() == 3 && path[2] == "index") return "GET, POST";
+  if (path.size() == 3 && path[2] == "index") return "GET, HEAD, POST";
   const bool is_call =
       path.size() == 5 && path[2] == "models" && is_any(path[4], {"load", "unload"});
   return is_call ? "POST" : "";
@@ -43,17 +43,17 @@ std::string_view methods_of_repository(const Path& path) {
 }  // namespace
 
 std::string_view methods_of(const Path& path) {
-  if (path.empty()) return "GET";
-  if (path.size() == 1) return is_any(path[0], {"v2", "metrics"}) ? "GET" : "";
+  if (path.empty()) return "GET, HEAD";
+  if (path.size() == 1) return is_any(path[0], {"v2", "metrics"}) ? "GET, HEAD" : "";
   if (path[0] != "v2") return "";
   if (path[1] == "models") return methods_of_model(path);
   if (path[1] == "repository") return methods_of_repository(path);
   if (path[1] == "systemsharedmemory" || path[1] == "cudasharedmemory")
     return methods_of_memory(path);
   if (path[1] == "health")
-    return path.size() == 3 && is_any(path[2], {"live", "ready"}) ? "GET" : "";
-  if (path[1] == "logging") return path.size() == 2 ? "GET, POST" : "";
-  return path.size() == 3 && path[1] == "trace" && path[2] == "setting" ? "GET, POST" : "";
+    return path.size() == 3 && is_any(path[2], {"live", "ready"}) ? "GET, HEAD" : "";
+  if (path[1] == "logging") return path.size() == 2 ? "GET, HEAD, POST" : "";
+  return path.size() == 3 && path[1] == "trace" && path[2] == "setting" ? "GET, HEAD, POST" : "";
 }
 
 }  // namespace sardonyx::serve

@@ -7,8 +7,8 @@
 
 namespace sardonyx::serve {
 
-// As field Allow has them: "GET", "POST", or "GET, POST"; "" where there is nothing. Bodies are for
-// POST alone.
+// As field Allow has them: "GET, HEAD", "POST", or "GET, HEAD, POST"; "" where there is nothing.
+// Bodies are for POST alone.
 std::string_view methods_of(const std::vector<std::string>& path);
 
 }  // namespace sardonyx::serve

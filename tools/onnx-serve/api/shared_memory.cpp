@@ -10,6 +10,7 @@
 
 #include "executor/batching/serving_error.h"
 #include "executor/serving/datatype.h"
+#include "executor/serving/json_text.h"
 
 namespace sardonyx::serve {
 
@@ -40,6 +41,11 @@ class SharedMemory::Object {
 
   void transfer(void* to, const void* from, uint64_t at, uint64_t bytes,
                 std::string_view what) const {
+    // What is written beyond the end of a file would make it grow.
+    struct stat info = {};
+    const uint64_t end = region.offset + at + bytes;
+    if (from && (fstat(descriptor_, &info) != 0 || static_cast<uint64_t>(info.st_size) < end))
+      refuse_short(what);
     uint64_t done = 0;
     while (done < bytes) {
       const auto place = static_cast<off_t>(region.offset + at + done);
@@ -47,10 +53,7 @@ class SharedMemory::Object {
           to ? pread(descriptor_, static_cast<char*>(to) + done, bytes - done, place)
              : pwrite(descriptor_, static_cast<const char*>(from) + done, bytes - done, place);
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) {
-        refuse(Status::kInvalidArgument, what, ": shared memory region '", region.name,
-               "' has become shorter than was registered");
-      }
+      if (got <= 0) refuse_short(what);
       done += static_cast<uint64_t>(got);
     }
   }
@@ -58,10 +61,19 @@ class SharedMemory::Object {
   const Region region;
 
  private:
+  [[noreturn]] void refuse_short(std::string_view what) const {
+    refuse(Status::kInvalidArgument, what, ": shared memory region '", region.name,
+           "' has become shorter than was registered");
+  }
   const int descriptor_;
 };
 
 void SharedMemory::add(const Region& region) {
+  if (!serving::is_plain_name(region.name)) {
+    refuse(Status::kInvalidArgument, "shared memory region '", region.name,
+           "': expected a name in UTF-8 without control characters");
+  }
+  if (region.byte_size == 0) refuse(Status::kInvalidArgument, "byte_size: expected more than 0");
   const bool is_plain = !region.key.empty() && region.key.find('/', 1) == std::string::npos &&
                         region.key.find("..") == std::string::npos;
   if (!is_plain) {

@@ -15,7 +15,8 @@ class GrpcServer {
     std::string address = "127.0.0.1";
     int port = 8001;  // 0: one that is free
     uint64_t body_bytes = uint64_t{1} << 30;
-    TlsFiles tls;  // empty: none
+    uint64_t all_body_bytes = uint64_t{4} << 30;  // of what is on its way, beside what is counted
+    TlsFiles tls;                                 // empty: none
   };
 
   // What it shares with the server's other front.
@@ -26,6 +27,7 @@ class GrpcServer {
     ServerState& state;
     Api& api;
     const ApiOptions& options;
+    BodyBudget& bodies;
   };
 
   // Throws ServingError kUnavailable where the address can't be listened at.
@@ -35,8 +37,9 @@ class GrpcServer {
   int port() const;
   // What grpc.health.v1 answers.
   void set_ready(bool ready);
-  // Takes no more calls, waits for those that run, and ends them after the time.
-  void close(std::chrono::milliseconds patience);
+  // Takes no more calls, waits for those that run, and ends them after the time; false: there were
+  // some. Streams end once they are idle.
+  bool close(std::chrono::milliseconds patience);
 
  private:
   class Impl;

@@ -3,6 +3,7 @@
 #include <google/protobuf/map.h>
 
 #include "executor/serving/datatype.h"
+#include "executor/serving/json_text.h"
 #include "ir/core/dtype_convert.h"
 #include "tools/onnx-serve/api/shared_memory.h"
 
@@ -134,7 +135,7 @@ grpc::Status grpc_status(const ServingError& error) {
     }
     return grpc::StatusCode::INTERNAL;
   };
-  return {code(), error.message()};
+  return {code(), serving::utf8_text(error.message())};
 }
 
 GrpcInfer read_infer(ModelInferRequest& message, const serving::ServedModel& model,

@@ -4,18 +4,23 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
+#include "tools/onnx-serve/grpc/calls.h"
 #include "tools/onnx-serve/grpc/grpc_server.h"
-#include "tools/onnx-serve/grpc/inference_service.pb.h"
 
 namespace sardonyx::serve {
 
-grpc::ServerUnaryReactor* infer_call(const GrpcServer::Parts& parts,
-                                     grpc::CallbackServerContext& context,
-                                     inference::ModelInferRequest& request,
-                                     inference::ModelInferResponse& response);
+// What the calls of a server share; it outlives them.
+struct CallContext {
+  const GrpcServer::Parts& parts;
+  Calls& calls;
+  uint64_t message_bytes;  // of one request
+};
 
-using StreamReactor =
-    grpc::ServerBidiReactor<inference::ModelInferRequest, inference::ModelStreamInferResponse>;
-StreamReactor* infer_stream(const GrpcServer::Parts& parts, grpc::CallbackServerContext& context);
+grpc::ServerUnaryReactor* infer_call(const CallContext& shared,
+                                     grpc::CallbackServerContext& context, grpc::ByteBuffer& from,
+                                     grpc::ByteBuffer& to);
+
+using StreamReactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
+StreamReactor* infer_stream(const CallContext& shared, grpc::CallbackServerContext& context);
 
 }  // namespace sardonyx::serve

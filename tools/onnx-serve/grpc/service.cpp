@@ -7,19 +7,13 @@
 #include "executor/serving/model_config_proto.h"
 #include "tools/onnx-serve/grpc/infer_messages.h"
 #include "tools/onnx-serve/grpc/infer_reactors.h"
+#include "tools/onnx-serve/grpc/wire.h"
 
 namespace sardonyx::serve {
 namespace {
 
 using serving::refuse;
 using Reactor = grpc::ServerUnaryReactor;
-
-// A call that is refused before it begins.
-Reactor* refused(grpc::CallbackServerContext* context, const grpc::Status& status) {
-  Reactor* reactor = context->DefaultReactor();
-  reactor->Finish(status);
-  return reactor;
-}
 
 class RefusedStream : public StreamReactor {
  public:
@@ -119,167 +113,198 @@ grpc::Status InferenceService::access(const Context& context, EndpointGroup grou
   }
 }
 
-template <typename Work>
-Reactor* InferenceService::answer(Context* context, EndpointGroup group, const Work& work) {
+// A call that is over as soon as it has begun.
+Reactor* InferenceService::finished(const grpc::Status& status) {
+  auto* call = new UnaryCall(calls_);
+  call->Finish(status);
+  return call;
+}
+
+template <typename Request, typename Response, typename Work>
+Reactor* InferenceService::answer(Context* context, const Bytes* from, Bytes* to,
+                                  EndpointGroup group, const Work& work) {
   grpc::Status status = access(*context, group);
   if (status.ok()) {
     try {
-      work();
+      TakenBytes taken(parts_.bodies);
+      Request request;
+      Response response;
+      read_wire(const_cast<Bytes&>(*from), message_bytes_, taken, request);
+      work(request, response);
+      write_wire(response, *to);
     } catch (...) {
       status = grpc_status(serving::current_serving_error());
     }
   }
-  return refused(context, status);
+  return finished(status);
 }
 
 // Work that may take long; `work` is copied.
-template <typename Work>
-Reactor* InferenceService::answer_elsewhere(Context* context, const Work& work) {
+template <typename Request, typename Response, typename Work>
+Reactor* InferenceService::answer_elsewhere(Context* context, const Bytes* from, Bytes* to,
+                                            const Work& work) {
   if (const grpc::Status status = access(*context, EndpointGroup::kControl); !status.ok())
-    return refused(context, status);
-  Reactor* reactor = context->DefaultReactor();
-  asio::post(control_threads_, [reactor, work] {
+    return finished(status);
+  auto* call = new UnaryCall(calls_);
+  asio::post(control_threads_, [this, call, from, to, work] {
     grpc::Status status;
     try {
-      work();
+      TakenBytes taken(parts_.bodies);
+      Request request;
+      Response response;
+      read_wire(const_cast<Bytes&>(*from), message_bytes_, taken, request);
+      work(request, response);
+      write_wire(response, *to);
     } catch (...) {
       status = grpc_status(serving::current_serving_error());
     }
-    reactor->Finish(status);
+    call->Finish(status);
   });
-  return reactor;
+  return call;
 }
 
-Reactor* InferenceService::ServerLive(Context* context, const inference::ServerLiveRequest*,
-                                      inference::ServerLiveResponse* response) {
-  return answer(context, EndpointGroup::kHealth, [&] { response->set_live(true); });
+Reactor* InferenceService::ServerLive(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::ServerLiveRequest, inference::ServerLiveResponse>(
+      context, from, to, EndpointGroup::kHealth,
+      [&](const inference::ServerLiveRequest&, inference::ServerLiveResponse& response) {
+        response.set_live(true);
+      });
 }
 
-Reactor* InferenceService::ServerReady(Context* context, const inference::ServerReadyRequest*,
-                                       inference::ServerReadyResponse* response) {
-  return answer(context, EndpointGroup::kHealth, [&] {
-    response->set_ready(parts_.repository.is_ready() && !parts_.state.is_draining);
-  });
+Reactor* InferenceService::ServerReady(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::ServerReadyRequest, inference::ServerReadyResponse>(
+      context, from, to, EndpointGroup::kHealth,
+      [&](const inference::ServerReadyRequest&, inference::ServerReadyResponse& response) {
+        response.set_ready(parts_.repository.is_ready() && !parts_.state.is_draining);
+      });
 }
 
-Reactor* InferenceService::ServerMetadata(Context* context, const inference::ServerMetadataRequest*,
-                                          inference::ServerMetadataResponse* response) {
-  return answer(context, EndpointGroup::kInfer, [&] {
-    response->set_name(parts_.options.server_name);
-    response->set_version(SARDONYX_VERSION);
-    for (const std::string_view name : parts_.api.extensions())
-      response->add_extensions(std::string(name));
-  });
+Reactor* InferenceService::ServerMetadata(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::ServerMetadataRequest, inference::ServerMetadataResponse>(
+      context, from, to, EndpointGroup::kInfer,
+      [&](const inference::ServerMetadataRequest&, inference::ServerMetadataResponse& response) {
+        response.set_name(parts_.options.server_name);
+        response.set_version(SARDONYX_VERSION);
+        for (const std::string_view name : parts_.api.extensions())
+          response.add_extensions(std::string(name));
+      });
 }
 
-Reactor* InferenceService::ModelReady(Context* context, const inference::ModelReadyRequest* request,
-                                      inference::ModelReadyResponse* response) {
-  return answer(context, EndpointGroup::kInfer, [&] {
-    try {
-      parts_.repository.find(request->name(), request->version());
-      response->set_ready(true);
-    } catch (const ServingError& error) {
-      if (error.status() != Status::kUnavailable && error.status() != Status::kNotFound) throw;
-      response->set_ready(false);
-    }
-  });
+Reactor* InferenceService::ModelReady(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::ModelReadyRequest, inference::ModelReadyResponse>(
+      context, from, to, EndpointGroup::kInfer,
+      [&](const inference::ModelReadyRequest& request, inference::ModelReadyResponse& response) {
+        try {
+          parts_.repository.find(request.name(), request.version());
+          response.set_ready(true);
+        } catch (const ServingError& error) {
+          if (error.status() != Status::kUnavailable && error.status() != Status::kNotFound) throw;
+          response.set_ready(false);
+        }
+      });
 }
 
-Reactor* InferenceService::ModelMetadata(Context* context,
-                                         const inference::ModelMetadataRequest* request,
-                                         inference::ModelMetadataResponse* response) {
-  return answer(context, EndpointGroup::kInfer, [&] {
-    const auto model = parts_.repository.find(request->name(), request->version());
-    response->set_name(model->name());
-    for (const auto& one : parts_.repository.serving(model->name()))
-      response->add_versions(std::to_string(one->version()));
-    response->set_platform(model->config().is_ensemble() ? "ensemble" : "onnxruntime_onnx");
-    const bool has_batch_dim = model->config().max_batch_size > 0;
-    write_tensors(model->config().inputs, has_batch_dim, *response->mutable_inputs());
-    write_tensors(model->config().outputs, has_batch_dim, *response->mutable_outputs());
-    // A string of a message has to be UTF-8, which a file's need not be.
-    for (const auto& [key, value] : model->session().metadata().custom) {
-      if (serving::is_utf8(key) && serving::is_utf8(value))
-        (*response->mutable_properties())[key] = value;
-    }
-  });
+Reactor* InferenceService::ModelMetadata(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::ModelMetadataRequest, inference::ModelMetadataResponse>(
+      context, from, to, EndpointGroup::kInfer,
+      [&](const inference::ModelMetadataRequest& request,
+          inference::ModelMetadataResponse& response) {
+        const auto model = parts_.repository.find(request.name(), request.version());
+        response.set_name(model->name());
+        for (const auto& one : parts_.repository.serving(model->name()))
+          response.add_versions(std::to_string(one->version()));
+        response.set_platform(model->config().is_ensemble() ? "ensemble" : "onnxruntime_onnx");
+        const bool has_batch_dim = model->config().max_batch_size > 0;
+        write_tensors(model->config().inputs, has_batch_dim, *response.mutable_inputs());
+        write_tensors(model->config().outputs, has_batch_dim, *response.mutable_outputs());
+        // A string of a message has to be UTF-8, which a file's need not be.
+        for (const auto& [key, value] : model->session().metadata().custom) {
+          if (serving::is_utf8(key) && serving::is_utf8(value))
+            (*response.mutable_properties())[key] = value;
+        }
+      });
 }
 
-Reactor* InferenceService::ModelInfer(Context* context, const inference::ModelInferRequest* request,
-                                      inference::ModelInferResponse* response) {
+Reactor* InferenceService::ModelInfer(Context* context, const Bytes* from, Bytes* to) {
   if (const grpc::Status status = access(*context, EndpointGroup::kInfer); !status.ok())
-    return refused(context, status);
-  // The message is this call's alone: its tensors are moved out of it.
-  return infer_call(parts_, *context, const_cast<inference::ModelInferRequest&>(*request),
-                    *response);
+    return finished(status);
+  // The bytes are this call's alone.
+  return infer_call({parts_, calls_, message_bytes_}, *context, const_cast<Bytes&>(*from), *to);
 }
 
 StreamReactor* InferenceService::ModelStreamInfer(Context* context) {
   if (const grpc::Status status = access(*context, EndpointGroup::kInfer); !status.ok())
     return new RefusedStream(status);
-  return infer_stream(parts_, *context);
+  return infer_stream({parts_, calls_, message_bytes_}, *context);
 }
 
-Reactor* InferenceService::ModelConfig(Context* context,
-                                       const inference::ModelConfigRequest* request,
-                                       inference::ModelConfigResponse* response) {
-  return answer(context, EndpointGroup::kInfer, [&] {
-    const auto model = parts_.repository.find(request->name(), request->version());
-    SARDONYX_CHECK(response->mutable_config()->ParseFromString(model->config().wire));
-  });
+Reactor* InferenceService::ModelConfig(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::ModelConfigRequest, inference::ModelConfigResponse>(
+      context, from, to, EndpointGroup::kInfer,
+      [&](const inference::ModelConfigRequest& request, inference::ModelConfigResponse& response) {
+        const auto model = parts_.repository.find(request.name(), request.version());
+        SARDONYX_CHECK(response.mutable_config()->ParseFromString(model->config().wire));
+      });
 }
 
-Reactor* InferenceService::ModelStatistics(Context* context,
-                                           const inference::ModelStatisticsRequest* request,
-                                           inference::ModelStatisticsResponse* response) {
-  return answer(context, EndpointGroup::kInfer, [&] {
-    for (const auto& model : parts_.repository.counted(request->name(), request->version()))
-      write_statistics(*model, *response->add_model_stats());
-  });
+Reactor* InferenceService::ModelStatistics(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::ModelStatisticsRequest, inference::ModelStatisticsResponse>(
+      context, from, to, EndpointGroup::kInfer,
+      [&](const inference::ModelStatisticsRequest& request,
+          inference::ModelStatisticsResponse& response) {
+        for (const auto& model : parts_.repository.counted(request.name(), request.version()))
+          write_statistics(*model, *response.add_model_stats());
+      });
 }
 
-Reactor* InferenceService::RepositoryIndex(Context* context,
-                                           const inference::RepositoryIndexRequest* request,
-                                           inference::RepositoryIndexResponse* response) {
-  return answer_elsewhere(context, [this, request, response] {
-    for (const serving::ModelState& state : parts_.repository.index(request->ready())) {
-      auto& model = *response->add_models();
-      model.set_name(state.name);
-      if (state.version) model.set_version(std::to_string(*state.version));
-      model.set_state(std::string(name_of(state.state)));
-      model.set_reason(state.reason);
-    }
-  });
+Reactor* InferenceService::RepositoryIndex(Context* context, const Bytes* from, Bytes* to) {
+  return answer_elsewhere<inference::RepositoryIndexRequest, inference::RepositoryIndexResponse>(
+      context, from, to,
+      [this](const inference::RepositoryIndexRequest& request,
+             inference::RepositoryIndexResponse& response) {
+        for (const serving::ModelState& state : parts_.repository.index(request.ready())) {
+          auto& model = *response.add_models();
+          model.set_name(state.name);
+          if (state.version) model.set_version(std::to_string(*state.version));
+          model.set_state(std::string(name_of(state.state)));
+          model.set_reason(serving::utf8_text(state.reason));
+        }
+      });
 }
 
-Reactor* InferenceService::RepositoryModelLoad(Context* context,
-                                               const inference::RepositoryModelLoadRequest* request,
-                                               inference::RepositoryModelLoadResponse*) {
-  return answer_elsewhere(context, [this, request] {
-    expect_explicit(parts_.repository);
-    serving::ModelRepository::LoadOverride replaced;
-    for (const auto& [key, value] : request->parameters()) {
-      if (key == "config") {
-        replaced.config_json = value.string_param();
-      } else if (key.starts_with("file:")) {
-        replaced.files[key.substr(5)] = value.bytes_param();
-      } else {
-        refuse(Status::kInvalidArgument, "unknown parameter '", key, "'");
-      }
-    }
-    parts_.repository.load(request->model_name(), replaced);
-  });
+Reactor* InferenceService::RepositoryModelLoad(Context* context, const Bytes* from, Bytes* to) {
+  return answer_elsewhere<inference::RepositoryModelLoadRequest,
+                          inference::RepositoryModelLoadResponse>(
+      context, from, to,
+      [this](const inference::RepositoryModelLoadRequest& request,
+             inference::RepositoryModelLoadResponse&) {
+        expect_explicit(parts_.repository);
+        serving::ModelRepository::LoadOverride replaced;
+        for (const auto& [key, value] : request.parameters()) {
+          if (key == "config") {
+            replaced.config_json = value.string_param();
+          } else if (key.starts_with("file:")) {
+            replaced.files[key.substr(5)] = value.bytes_param();
+          } else {
+            refuse(Status::kInvalidArgument, "unknown parameter '", key, "'");
+          }
+        }
+        parts_.repository.load(request.model_name(), replaced);
+      });
 }
 
-Reactor* InferenceService::RepositoryModelUnload(
-    Context* context, const inference::RepositoryModelUnloadRequest* request,
-    inference::RepositoryModelUnloadResponse*) {
-  return answer_elsewhere(context, [this, request] {
-    expect_explicit(parts_.repository);
-    const auto found = request->parameters().find("unload_dependents");
-    const bool and_dependents = found != request->parameters().end() && found->second.bool_param();
-    parts_.repository.unload(request->model_name(), and_dependents);
-  });
+Reactor* InferenceService::RepositoryModelUnload(Context* context, const Bytes* from, Bytes* to) {
+  return answer_elsewhere<inference::RepositoryModelUnloadRequest,
+                          inference::RepositoryModelUnloadResponse>(
+      context, from, to,
+      [this](const inference::RepositoryModelUnloadRequest& request,
+             inference::RepositoryModelUnloadResponse&) {
+        expect_explicit(parts_.repository);
+        const auto found = request.parameters().find("unload_dependents");
+        const bool and_dependents =
+            found != request.parameters().end() && found->second.bool_param();
+        parts_.repository.unload(request.model_name(), and_dependents);
+      });
 }
 
 SharedMemory& InferenceService::regions() const {
@@ -290,86 +315,99 @@ SharedMemory& InferenceService::regions() const {
   return parts_.api.regions();
 }
 
-Reactor* InferenceService::SystemSharedMemoryStatus(
-    Context* context, const inference::SystemSharedMemoryStatusRequest* request,
-    inference::SystemSharedMemoryStatusResponse* response) {
-  return answer(context, EndpointGroup::kControl, [&] {
-    for (const SharedMemory::Region& region : regions().regions(request->name())) {
-      auto& one = (*response->mutable_regions())[region.name];
-      one.set_name(region.name);
-      one.set_key(region.key);
-      one.set_offset(region.offset);
-      one.set_byte_size(region.byte_size);
-    }
-  });
+Reactor* InferenceService::SystemSharedMemoryStatus(Context* context, const Bytes* from,
+                                                    Bytes* to) {
+  return answer<inference::SystemSharedMemoryStatusRequest,
+                inference::SystemSharedMemoryStatusResponse>(
+      context, from, to, EndpointGroup::kControl,
+      [&](const inference::SystemSharedMemoryStatusRequest& request,
+          inference::SystemSharedMemoryStatusResponse& response) {
+        for (const SharedMemory::Region& region : regions().regions(request.name())) {
+          auto& one = (*response.mutable_regions())[region.name];
+          one.set_name(region.name);
+          one.set_key(region.key);
+          one.set_offset(region.offset);
+          one.set_byte_size(region.byte_size);
+        }
+      });
 }
 
-Reactor* InferenceService::SystemSharedMemoryRegister(
-    Context* context, const inference::SystemSharedMemoryRegisterRequest* request,
-    inference::SystemSharedMemoryRegisterResponse*) {
-  return answer(context, EndpointGroup::kControl, [&] {
-    regions().add({request->name(), request->key(), request->offset(), request->byte_size()});
-  });
+Reactor* InferenceService::SystemSharedMemoryRegister(Context* context, const Bytes* from,
+                                                      Bytes* to) {
+  return answer<inference::SystemSharedMemoryRegisterRequest,
+                inference::SystemSharedMemoryRegisterResponse>(
+      context, from, to, EndpointGroup::kControl,
+      [&](const inference::SystemSharedMemoryRegisterRequest& request,
+          inference::SystemSharedMemoryRegisterResponse&) {
+        regions().add({request.name(), request.key(), request.offset(), request.byte_size()});
+      });
 }
 
-Reactor* InferenceService::SystemSharedMemoryUnregister(
-    Context* context, const inference::SystemSharedMemoryUnregisterRequest* request,
-    inference::SystemSharedMemoryUnregisterResponse*) {
-  return answer(context, EndpointGroup::kControl, [&] {
-    if (request->name().empty()) {
-      regions().remove_all();
-    } else {
-      regions().remove(request->name());
-    }
-  });
+Reactor* InferenceService::SystemSharedMemoryUnregister(Context* context, const Bytes* from,
+                                                        Bytes* to) {
+  return answer<inference::SystemSharedMemoryUnregisterRequest,
+                inference::SystemSharedMemoryUnregisterResponse>(
+      context, from, to, EndpointGroup::kControl,
+      [&](const inference::SystemSharedMemoryUnregisterRequest& request,
+          inference::SystemSharedMemoryUnregisterResponse&) {
+        if (request.name().empty()) {
+          regions().remove_all();
+        } else {
+          regions().remove(request.name());
+        }
+      });
 }
 
-Reactor* InferenceService::TraceSetting(Context* context,
-                                        const inference::TraceSettingRequest* request,
-                                        inference::TraceSettingResponse* response) {
-  return answer(context, EndpointGroup::kControl, [&] {
-    const std::string& model = request->model_name();
-    if (!model.empty() && parts_.repository.serving(model).empty())
-      refuse(Status::kNotFound, "Request for unknown model : ", model);
-    TraceValues changes;
-    for (const auto& [name, value] : request->settings()) {
-      auto& values = changes[name];
-      if (value.value_size() > 0) values.emplace(value.value().begin(), value.value().end());
-    }
-    if (!changes.empty()) parts_.api.tracer().update(model, changes);
-    for (const auto& [name, values] : parts_.api.tracer().settings(model)) {
-      for (const std::string& value : values)
-        (*response->mutable_settings())[name].add_value(value);
-    }
-  });
+Reactor* InferenceService::TraceSetting(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::TraceSettingRequest, inference::TraceSettingResponse>(
+      context, from, to, EndpointGroup::kControl,
+      [&](const inference::TraceSettingRequest& request,
+          inference::TraceSettingResponse& response) {
+        const std::string& model = request.model_name();
+        if (!model.empty() && parts_.repository.serving(model).empty())
+          refuse(Status::kNotFound, "Request for unknown model : ", model);
+        TraceValues changes;
+        for (const auto& [name, value] : request.settings()) {
+          auto& values = changes[name];
+          if (value.value_size() > 0) values.emplace(value.value().begin(), value.value().end());
+        }
+        if (!changes.empty()) parts_.api.tracer().update(model, changes);
+        for (const auto& [name, values] : parts_.api.tracer().settings(model)) {
+          for (const std::string& value : values)
+            (*response.mutable_settings())[name].add_value(value);
+        }
+      });
 }
 
-Reactor* InferenceService::LogSettings(Context* context,
-                                       const inference::LogSettingsRequest* request,
-                                       inference::LogSettingsResponse* response) {
-  return answer(context, EndpointGroup::kControl, [&] {
-    ServerLog::Settings settings = parts_.log.settings();
-    for (const auto& [name, value] : request->settings()) {
-      if (name == "log_file" && value.string_param() != settings.file) {
-        refuse(Status::kUnsupported,
-               "log file location can not be updated through network protocol; it is set when the "
-               "server is started (--log-file)");
-      }
-    }
-    take_setting(*request, "log_info", settings.info);
-    take_setting(*request, "log_warning", settings.warning);
-    take_setting(*request, "log_error", settings.error);
-    take_setting(*request, "log_verbose_level", settings.verbose_level);
-    take_setting(*request, "log_format", settings.format);
-    parts_.log.configure(settings);
-    auto& answers = *response->mutable_settings();
-    answers["log_file"].set_string_param(settings.file);
-    answers["log_info"].set_bool_param(settings.info);
-    answers["log_warning"].set_bool_param(settings.warning);
-    answers["log_error"].set_bool_param(settings.error);
-    answers["log_verbose_level"].set_uint32_param(settings.verbose_level);
-    answers["log_format"].set_string_param(settings.format);
-  });
+Reactor* InferenceService::LogSettings(Context* context, const Bytes* from, Bytes* to) {
+  return answer<inference::LogSettingsRequest, inference::LogSettingsResponse>(
+      context, from, to, EndpointGroup::kControl,
+      [&](const inference::LogSettingsRequest& request, inference::LogSettingsResponse& response) {
+        ServerLog::Settings settings = parts_.log.settings();
+        for (const auto& [name, value] : request.settings()) {
+          if (!ServerLog::is_setting(name))
+            refuse(Status::kInvalidArgument, "unknown setting '", name, "'");
+          if (name == "log_file" && value.string_param() != settings.file) {
+            refuse(
+                Status::kUnsupported,
+                "log file location can not be updated through network protocol; it is set when the "
+                "server is started (--log-file)");
+          }
+        }
+        take_setting(request, "log_info", settings.info);
+        take_setting(request, "log_warning", settings.warning);
+        take_setting(request, "log_error", settings.error);
+        take_setting(request, "log_verbose_level", settings.verbose_level);
+        take_setting(request, "log_format", settings.format);
+        parts_.log.configure(settings);
+        auto& answers = *response.mutable_settings();
+        answers["log_file"].set_string_param(serving::utf8_text(settings.file));
+        answers["log_info"].set_bool_param(settings.info);
+        answers["log_warning"].set_bool_param(settings.warning);
+        answers["log_error"].set_bool_param(settings.error);
+        answers["log_verbose_level"].set_uint32_param(settings.verbose_level);
+        answers["log_format"].set_string_param(settings.format);
+      });
 }
 
 }  // namespace sardonyx::serve

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "ir/core/tensor.h"
 
@@ -14,7 +16,7 @@ namespace sardonyx::serve {
 
 constexpr size_t kJsonPadding = 64;  // what simdjson may read behind the text
 
-// Counts the bytes of bodies that all connections hold.
+// Counts the bytes that requests hold: their bodies, and answers over gRPC until they are sent.
 class BodyBudget {
  public:
   explicit BodyBudget(uint64_t limit) : limit_(limit) {}
@@ -38,7 +40,7 @@ class BodyBudget {
 class TakenBytes {
  public:
   explicit TakenBytes(BodyBudget& budget) : budget_(budget) {}
-  ~TakenBytes() { budget_.give_back(bytes_); }
+  ~TakenBytes() { give_back(); }
   TakenBytes(const TakenBytes&) = delete;
   TakenBytes& operator=(const TakenBytes&) = delete;
   bool try_take(uint64_t bytes) {
@@ -47,11 +49,16 @@ class TakenBytes {
     return true;
   }
   bool has_left(uint64_t bytes) const { return budget_.has_left(bytes); }
+  uint64_t bytes() const { return bytes_; }
+  void give_back() { budget_.give_back(std::exchange(bytes_, 0)); }
 
  private:
   BodyBudget& budget_;
   uint64_t bytes_ = 0;
 };
+
+inline constexpr std::string_view kBudgetIsUsedUp =
+    "requests that are being served hold too much memory";
 
 // Empty, with space for the padding.
 std::string padded_string();

@@ -111,7 +111,10 @@ std::optional<std::string> decompressed(std::string_view body, size_t limit, siz
 
 void compress_answer(const HttpRequest& request, HttpAnswer& answer) {
   const std::string_view wanted = request.field("Accept-Encoding");
-  if (wanted.empty() || answer.size() < kWorthIt) return;
+  if (answer.size() < kWorthIt) return;
+  // Caches are told of that whether it is compressed for this client or not.
+  answer.fields.emplace_back("Vary", "Accept-Encoding");
+  if (wanted.empty()) return;
   const bool is_gzip = accepts(wanted, "gzip");
   if (!is_gzip && !accepts(wanted, "deflate")) return;
   std::vector<std::pair<const void*, size_t>> pieces = {{answer.text.data(), answer.text.size()}};
@@ -122,7 +125,6 @@ void compress_answer(const HttpRequest& request, HttpAnswer& answer) {
   answer.text = deflated(pieces, is_gzip);
   answer.parts.clear();
   answer.fields.emplace_back("Content-Encoding", is_gzip ? "gzip" : "deflate");
-  answer.fields.emplace_back("Vary", "Accept-Encoding");
 }
 
 }  // namespace sardonyx::serve

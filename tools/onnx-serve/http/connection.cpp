@@ -257,9 +257,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     co_return refusal;
   }
 
-  static HttpAnswer too_much_memory() {
-    return error_answer(503, "requests that are being served hold too much memory");
-  }
+  static HttpAnswer too_much_memory() { return error_answer(503, kBudgetIsUsedUp); }
 
   static HttpAnswer wrong_header_length(std::string_view given, uint64_t length) {
     return error_answer(400, text("Inference-Header-Content-Length '", given,

@@ -33,6 +33,8 @@ class HttpHandler {
   virtual std::optional<HttpAnswer> refusal(const HttpRequest& request) = 0;
   // A connection was closed since serving it threw this, which nothing foresaw.
   virtual void report_defect(const std::exception_ptr& error) = 0;
+  // What whoever runs the server should know.
+  virtual void report(std::string_view remark) = 0;
   // No more requests on a connection, once one is answered.
   virtual bool is_closing() const = 0;
 };

@@ -1,5 +1,8 @@
 #include "tools/onnx-serve/http/http_server.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <future>
@@ -10,10 +13,25 @@ namespace {
 using asio::ip::tcp;
 using boost::system::error_code;
 
+int open_spare() {
+  return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void refuse_connection(tcp::socket& socket, bool is_tls) {
+  static constexpr std::string_view kBusy =
+      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
+      "Content-Type: application/json\r\nContent-Length: 32\r\n\r\n"
+      "{\"error\":\"too many connections\"}";
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  if (!is_tls) socket.send(asio::buffer(kBusy), 0, ignored);
+}
+
 }  // namespace
 
-HttpServer::HttpServer(const Options& options, HttpHandler& handler, TlsSettings* tls)
-    : options_(options), handler_(handler), tls_(tls), bodies_(options.limits.all_body_bytes) {
+HttpServer::HttpServer(const Options& options, HttpHandler& handler, BodyBudget& bodies,
+                       TlsSettings* tls)
+    : options_(options), handler_(handler), tls_(tls), bodies_(bodies) {
   for (int i = 0; i < options_.threads; ++i)
     threads_.push_back(std::make_unique<IoThread>(
         [&handler](const std::exception_ptr& error) { handler.report_defect(error); }));
@@ -30,6 +48,7 @@ HttpServer::HttpServer(const Options& options, HttpHandler& handler, TlsSettings
     serving::refuse(Status::kUnavailable, "can't listen at ", options_.address, ", port ",
                     options_.port, ": ", error.code().message());
   }
+  spare_descriptor_ = open_spare();
   retry_ = std::make_unique<asio::steady_timer>(context);
   asio::post(context, [this] { accept(); });
 }
@@ -43,6 +62,7 @@ HttpServer::~HttpServer() {
   }
   for (const auto& thread : threads_)
     thread->stop();
+  if (spare_descriptor_ >= 0) ::close(spare_descriptor_);
 }
 
 size_t HttpServer::connections() const {
@@ -56,14 +76,20 @@ void HttpServer::accept() {
   IoThread& thread = *threads_[next_++ % threads_.size()];
   acceptor_->async_accept(thread.context(), [this, &thread](error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
+    // That is also said where nobody waits, and then at once, again and again.
+    if (error == asio::error::no_descriptors && refuse_one()) {
+      asio::post(acceptor_->get_executor(), [this] { accept(); });
+      return;
+    }
     if (error) {
-      // No descriptors are left, or the like: others may be given back.
+      // What is lacking may be given back.
       retry_->expires_after(std::chrono::milliseconds(100));
       retry_->async_wait([this](error_code stopped) {
         if (!stopped) accept();
       });
       return;
     }
+    if (spare_descriptor_ < 0) spare_descriptor_ = open_spare();
     // In the thread that the connection is served by.
     auto& context = thread.context();
     asio::post(context, [this, &thread, moved = std::move(socket)]() mutable {
@@ -73,15 +99,29 @@ void HttpServer::accept() {
   });
 }
 
+// A connection that is left waiting would wait for ever.
+bool HttpServer::refuse_one() {
+  if (spare_descriptor_ < 0) return false;
+  ::close(spare_descriptor_);
+  error_code error;
+  acceptor_->non_blocking(true, error);
+  tcp::socket socket(acceptor_->get_executor());
+  acceptor_->accept(socket, error);
+  const bool is_one = !error;
+  if (is_one) refuse_connection(socket, tls_ != nullptr);
+  socket.close(error);
+  spare_descriptor_ = open_spare();
+  const auto now = std::chrono::steady_clock::now();
+  if (is_one && now >= next_report_) {
+    handler_.report("no file descriptors are left (ulimit -n): connections are refused");
+    next_report_ = now + std::chrono::minutes(1);
+  }
+  return is_one;
+}
+
 void HttpServer::take(tcp::socket socket, IoThread& thread) {
   if (connections() >= options_.limits.connections) {
-    static constexpr std::string_view kBusy =
-        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
-        "Content-Type: application/json\r\nContent-Length: 32\r\n\r\n"
-        "{\"error\":\"too many connections\"}";
-    error_code ignored;
-    socket.non_blocking(true, ignored);
-    if (!tls_) socket.send(asio::buffer(kBusy), 0, ignored);
+    refuse_connection(socket, tls_ != nullptr);
     return;
   }
   serve_connection(std::move(socket), {handler_, options_.limits, bodies_, thread},

@@ -21,7 +21,7 @@ class HttpServer {
   };
 
   // Throws ServingError kUnavailable where the address can't be listened at. `tls` may be null.
-  HttpServer(const Options& options, HttpHandler& handler, TlsSettings* tls);
+  HttpServer(const Options& options, HttpHandler& handler, BodyBudget& bodies, TlsSettings* tls);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -33,16 +33,21 @@ class HttpServer {
 
  private:
   void accept();
+  // false: nobody was waiting.
+  bool refuse_one();
   void take(asio::ip::tcp::socket socket, IoThread& thread);
   size_t connections() const;
 
   const Options options_;
   HttpHandler& handler_;
   TlsSettings* const tls_;
-  BodyBudget bodies_;
+  BodyBudget& bodies_;
   std::vector<std::unique_ptr<IoThread>> threads_;
   std::unique_ptr<asio::ip::tcp::acceptor> acceptor_;
   std::unique_ptr<asio::steady_timer> retry_;
+  // Given up for a moment to take a connection where no descriptor is left.
+  int spare_descriptor_ = -1;
+  std::chrono::steady_clock::time_point next_report_{};
   size_t next_ = 0;
   uint16_t port_ = 0;
 };
