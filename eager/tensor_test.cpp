@@ -36,6 +36,13 @@ TEST(EagerTensor, IntegersOf64BitsAreExact) {
   EXPECT_EQ(Tensor::scalar(kOdd).item<int64_t>(), kOdd);
   EXPECT_EQ(Tensor::scalar(std::numeric_limits<uint64_t>::max()).item<uint64_t>(),
             std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ((kOdd + ones).to_vector<int64_t>(), (std::vector<int64_t>{kOdd + 1, kOdd - 1}));
+  EXPECT_EQ((ones * kOdd == kOdd - 1).sum().item<int64_t>(), 0);
+  EXPECT_EQ((Tensor::of<int64_t>({-1, 1}, {2}) & kOdd).to_vector<int64_t>(),
+            (std::vector<int64_t>{kOdd, 1}));
+  EXPECT_EQ(randint(kOdd, kOdd + 1, {2}).to_vector<int64_t>(), (std::vector<int64_t>{kOdd, kOdd}));
+  const Tensor any = randint(std::numeric_limits<int64_t>::min(), kMost, {1000});
+  EXPECT_NEAR((any < 0).sum().item<double>(), 500, 100);
   EXPECT_EQ(Tensor::scalar(kOdd, DType::kFloat).item<float>(), static_cast<float>(kOdd));
 }
 
