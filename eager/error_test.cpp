@@ -52,6 +52,11 @@ TEST(TensorRefusals, ValuesAndShapes) {
       {"size: expected an axis within [-2, 2), got 2", [&] { (void)x.size(2); }},
       {"size: expected an axis within [-2, 2), got -3", [&] { (void)x.size(-3); }},
       {"item() of a tensor float[2, 3]; it is for one element", [&] { (void)x.item<float>(); }},
+      {"error_test.cpp:",
+       [] {
+         Tensor::of<float>({1, 2}, {3});
+       }},
+      {"error_test.cpp:", [&] { (void)none.is_leaf(); }},
       {"item() of a tensor float[0]", [] { (void)zeros({0}).item<float>(); }},
       {"the tensor's elements are float, asked for as int64; convert with to()",
        [&] { (void)x.to_vector<int64_t>(); }},

@@ -91,11 +91,12 @@ Tensor Tensor::of_integer(int64_t bits, double value, DType dtype) {
   return of_bytes(&bits, dtype, {}, 1);
 }
 
-Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count) {
-  sardonyx::Tensor made = sardonyx::Tensor::allocate(dtype, std::move(shape));
+Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count, const Loc& loc) {
+  sardonyx::Tensor made =
+      at_line(loc, [&] { return sardonyx::Tensor::allocate(dtype, std::move(shape)); });
   if (static_cast<size_t>(made.count()) != count) {
-    fail(ErrorCode::kInvalidArgument, "shape ", to_text(made.shape()), " has ", made.count(),
-         " elements, but ", count, " were given");
+    fail_at(loc, "shape ", to_text(made.shape()), " has ", made.count(), " elements, but ", count,
+            " were given");
   }
   if (dtype == DType::kString) {
     const auto* strings = static_cast<const std::string*>(bytes);
@@ -238,8 +239,8 @@ Tensor& Tensor::set_requires_grad(bool wanted, Loc loc) {
   return *this;
 }
 
-bool Tensor::is_leaf() const {
-  return defined_impl(*this).creator == nullptr;
+bool Tensor::is_leaf(Loc loc) const {
+  return defined_impl(*this, loc).creator == nullptr;
 }
 
 Tensor Tensor::grad(Loc loc) const {
@@ -284,11 +285,27 @@ Tensor Tensor::detach() const {
   return Tensor(std::move(copy));
 }
 
+namespace {
+
+// Of sizes that a trace leaves open compile() notes that they are equal.
+bool fits_target(const Type& wanted, const Type& given, const Loc& loc) {
+  if (wanted == given) return true;
+  if (!same_kind(wanted, given) || !wanted.shape || !given.shape || wanted.rank() != given.rank())
+    return false;
+  for (size_t i = 0; i < wanted.rank(); ++i) {
+    if (!detail::sizes_agree((*wanted.shape)[i], (*given.shape)[i], loc, /*unknown=*/false))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 const Tensor& Tensor::assign(const Tensor& value, Loc loc) const {
   require_defined(*this, "assign", "the target", loc);
   require_defined(value, "assign", "the value", loc);
   const Type wanted = type(), given = value.type();
-  if (!(wanted == given)) {
+  if (!fits_target(wanted, given, loc)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": assign: expected a value of type ", wanted,
          ", got ", given);
   }
