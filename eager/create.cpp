@@ -7,6 +7,7 @@
 
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
+#include "eager/placed.h"
 #include "eager/trace/frame.h"
 #include "ir/core/dtype_convert.h"
 #include "ir/core/random.h"
@@ -78,7 +79,7 @@ Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, co
     fail_at(loc, is_normal ? "randn" : "rand", ": expected a floating type, got ", options.dtype,
             "; randint() gives integers");
   }
-  sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, *known);
+  auto made = at_line(loc, [&] { return sardonyx::Tensor::allocate(options.dtype, *known); });
   const RandomStream stream = stream_of(options);
   const auto draw = is_normal ? &RandomStream::normals : &RandomStream::uniforms;
   for_each_piece(made.count(), [&](int64_t at, int64_t count) {
@@ -94,7 +95,8 @@ Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, co
 Tensor full(const Dims& shape, double value, CreateOptions options, Loc loc) {
   if (const std::optional<Shape> known = known_shape(shape)) {
     check_sizes("full", *known, loc);
-    return finished(Tensor(filled(options.dtype, *known, value)), options, loc);
+    const auto made = at_line(loc, [&] { return filled(options.dtype, *known, value); });
+    return finished(Tensor(made), options, loc);
   }
   static const OpDef& expand = op_named("Expand");
   return apply(expand, {literal(value, options.dtype), dims_tensor(shape, loc)}, loc);
@@ -188,21 +190,23 @@ Tensor randint(int64_t low, int64_t high, const Dims& shape, CreateOptions optio
   if (low >= high) fail_at(loc, "randint: expected low below high, got ", low, " and ", high);
   const std::optional<Shape> known = known_shape(shape);
   if (known) check_sizes("randint", *known, loc);
-  const double span = static_cast<double>(high) - static_cast<double>(low);
+  // The difference is exact in 64 bits without a sign, whatever the bounds.
+  const auto first = static_cast<uint64_t>(low);
+  const auto span = static_cast<double>(static_cast<uint64_t>(high) - first);
   if (draws_in_graph() || !known) {
     check_no_generator(options, "randint", loc);
     const Tensor parts = mul({rand(shape, {.dtype = DType::kDouble}, loc), loc}, span);
     const Tensor from_zero = floor(parts, loc).to(DType::kInt64, loc);
     return finished(add({from_zero, loc}, low).to(options.dtype, loc), options, loc);
   }
-  sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, *known);
+  auto made = at_line(loc, [&] { return sardonyx::Tensor::allocate(options.dtype, *known); });
   const RandomStream stream = stream_of(options);
   for_each_piece(made.count(), [&](int64_t at, int64_t count) {
     double uniforms[kPiece];
     int64_t values[kPiece];
     stream.uniforms(static_cast<uint64_t>(at), static_cast<size_t>(count), uniforms);
     for (int64_t i = 0; i < count; ++i)
-      values[i] = low + static_cast<int64_t>(uniforms[i] * span);
+      values[i] = static_cast<int64_t>(first + static_cast<uint64_t>(uniforms[i] * span));
     store_numbers(options.dtype, made.raw(), at, count, values);
   });
   return finished(Tensor(made), options, loc);

@@ -34,6 +34,20 @@ template <std::integral Size>
 Tensor ones(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
   return ones(Dims{sardonyx::Dim(size)}, options, loc);
 }
+// Sizes that are kept as integers.
+template <std::same_as<Shape> Integers>
+Tensor zeros(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return zeros(to_dims(shape), options, loc);
+}
+template <std::same_as<Shape> Integers>
+Tensor ones(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return ones(to_dims(shape), options, loc);
+}
+template <std::same_as<Shape> Integers>
+Tensor full(const Integers& shape, double value, CreateOptions options = {},
+            Loc loc = Loc::current()) {
+  return full(to_dims(shape), value, options, loc);
+}
 // What arange() of fractions is.
 Tensor fractions(double begin, double end, double step, CreateOptions options, const Loc& loc);
 // begin, begin + step ... below end (above it for a negative step): [ceil((end - begin) / step)]. A
@@ -86,6 +100,14 @@ template <std::integral Size>
 Tensor randn(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
   return randn(Dims{sardonyx::Dim(size)}, options, loc);
 }
+template <std::same_as<Shape> Integers>
+Tensor rand(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return rand(to_dims(shape), options, loc);
+}
+template <std::same_as<Shape> Integers>
+Tensor randn(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return randn(to_dims(shape), options, loc);
+}
 // Of the shape and element type of x.
 Tensor rand_like(const Tensor& x, Loc loc = Loc::current());
 Tensor randn_like(const Tensor& x, Loc loc = Loc::current());
@@ -98,7 +120,11 @@ Tensor randperm(const Dim& count, CreateOptions options = {.dtype = DType::kInt6
                 Loc loc = Loc::current());
 
 // From elements, of the type that they have in C++: tensor({1.f, 2.f}) is [2], tensor({{1.f, 2.f},
-// {3.f, 4.f}}) is [2, 2]. Rows must be of one length.
+// {3.f, 4.f}}) is [2, 2], and tensor(1.f) has no dims. Rows must be of one length.
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor tensor(T value) {
+  return Tensor::scalar(value);
+}
 template <typename T>
 Tensor tensor(const std::vector<T>& values) {
   return Tensor::of(values, {static_cast<int64_t>(values.size())});

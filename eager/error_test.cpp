@@ -52,6 +52,11 @@ TEST(TensorRefusals, ValuesAndShapes) {
       {"size: expected an axis within [-2, 2), got 2", [&] { (void)x.size(2); }},
       {"size: expected an axis within [-2, 2), got -3", [&] { (void)x.size(-3); }},
       {"item() of a tensor float[2, 3]; it is for one element", [&] { (void)x.item<float>(); }},
+      {"error_test.cpp:",
+       [] {
+         Tensor::of<float>({1, 2}, {3});
+       }},
+      {"error_test.cpp:", [&] { (void)none.is_leaf(); }},
       {"item() of a tensor float[0]", [] { (void)zeros({0}).item<float>(); }},
       {"the tensor's elements are float, asked for as int64; convert with to()",
        [&] { (void)x.to_vector<int64_t>(); }},
@@ -91,6 +96,9 @@ TEST(TensorRefusals, ValuesAndShapes) {
       {"the shape [n] has sizes that are known in their trace only",
        [] { zeros({Dim::symbol("n")}); }},
   });
+  const Dims vast{int64_t{1} << 40, int64_t{1} << 30};
+  expect_refusal(ErrorCode::kResourceExhausted, "error_test.cpp:", [&] { zeros(vast); });
+  expect_refusal(ErrorCode::kResourceExhausted, "error_test.cpp:", [&] { randn(vast); });
   expect_refusal(ErrorCode::kInvalidArgument, "SequenceLength: input input_sequence (float[2, 3])",
                  [&] { apply(op_named("SequenceLength"), {x}, Loc::current()); });
 }
@@ -188,11 +196,6 @@ TEST(TraceRefusals, WhatBelongsToNoTrace) {
        }},
       {"argument 0 of a compiled function is undefined",
        [] { compile([](const Tensors& in) { return in; })({Tensor()}); }},
-      {"scaled_dot_product_attention: the width of float[2, w] is not known; give the scale",
-       [] {
-         trace_one({.shape = {2, Dim::symbol("w")}},
-                   [](const Tensor& x) { return nn::scaled_dot_product_attention(x, x, x); });
-       }},
       {"of float[t, 1, 3] must be known in a trace, for the recursion over it is unrolled",
        [] {
          const CreateOptions whole{.dtype = DType::kInt64};

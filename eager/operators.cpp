@@ -1,9 +1,22 @@
 // Binary functions and operators: numbers become tensors, mixed types are promoted.
+#include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/dispatch/promotion.h"
 #include "eager/functional/functional.h"
+#include "eager/trace/frame.h"
 
 namespace sardonyx::eager {
+
+Operand::Operand(const Dim& size, Loc at) : loc(at) {
+  if (size.is_known()) {
+    integer = size.value();
+    number = static_cast<double>(integer);
+    return;
+  }
+  open_size = std::make_shared<const Tensor>(dim_tensor(size, at));
+  tensor = open_size.get();
+}
+
 namespace {
 
 // How far up torch's order of promotion a type stands: bool, integers by width, floating types.
@@ -74,7 +87,11 @@ OperandPair matched(const Operand& a, const Operand& b) {
     return {literal(a, dtype), literal(b, dtype)};
   }
   if (a.tensor && b.tensor) {
-    const DType dtype = at_line(a.loc, [&] { return promoted(*a.tensor, *b.tensor); });
+    const DType dtype = at_line(a.loc, [&] {
+      // Sizes count as numbers, whether a trace knows them or not.
+      if (!a.open_size == !b.open_size) return promoted(*a.tensor, *b.tensor);
+      return a.open_size ? type_beside(a, b.tensor->dtype()) : type_beside(b, a.tensor->dtype());
+    });
     return {converted(*a.tensor, dtype, a.loc), converted(*b.tensor, dtype, a.loc)};
   }
   const Operand& tensor = a.tensor ? a : b;

@@ -92,11 +92,12 @@ Tensor Tensor::of_integer(int64_t bits, double value, DType dtype) {
   return of_bytes(&bits, dtype, {}, 1);
 }
 
-Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count) {
-  sardonyx::Tensor made = sardonyx::Tensor::allocate(dtype, std::move(shape));
+Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count, const Loc& loc) {
+  sardonyx::Tensor made =
+      at_line(loc, [&] { return sardonyx::Tensor::allocate(dtype, std::move(shape)); });
   if (static_cast<size_t>(made.count()) != count) {
-    fail(ErrorCode::kInvalidArgument, "shape ", to_text(made.shape()), " has ", made.count(),
-         " elements, but ", count, " were given");
+    fail_at(loc, "shape ", to_text(made.shape()), " has ", made.count(), " elements, but ", count,
+            " were given");
   }
   if (dtype == DType::kString) {
     const auto* strings = static_cast<const std::string*>(bytes);
@@ -179,7 +180,6 @@ const sardonyx::Tensor& Tensor::one_element(const Loc& loc) const {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": item() of a tensor ", type(),
          "; it is for one element: index or reduce the tensor first");
   }
-<<<<<<< HEAD
   return value;
 }
 
@@ -193,9 +193,6 @@ std::optional<int64_t> Tensor::item_as_int64(const Loc& loc) const {
 
 double Tensor::item_as_double(const Loc& loc) const {
   const sardonyx::Tensor& value = one_element(loc);
-  if (value.dtype() == DType::kBool) return static_cast<const uint8_t*>(value.raw())[0];
-=======
->>>>>>> cd2f312fab4daa2779c1d54f8ec4abd746fa0658
   return value.to_doubles()[0];
 }
 
@@ -243,8 +240,8 @@ Tensor& Tensor::set_requires_grad(bool wanted, Loc loc) {
   return *this;
 }
 
-bool Tensor::is_leaf() const {
-  return defined_impl(*this).creator == nullptr;
+bool Tensor::is_leaf(Loc loc) const {
+  return defined_impl(*this, loc).creator == nullptr;
 }
 
 Tensor Tensor::grad(Loc loc) const {
@@ -291,13 +288,14 @@ Tensor Tensor::detach() const {
 
 namespace {
 
-// Symbolic sizes agree where compile() notes that they do in its calls, or the run will tell.
-bool may_hold(const Type& target, const Type& value, const Loc& loc) {
-  if (target == value) return true;
-  if (!target.is_tensor() || !value.is_tensor() || target.dtype != value.dtype) return false;
-  if (!target.shape || !value.shape || target.shape->size() != value.shape->size()) return false;
-  for (size_t axis = 0; axis < target.shape->size(); ++axis) {
-    if (!detail::sizes_agree((*target.shape)[axis], (*value.shape)[axis], loc)) return false;
+// Of sizes that a trace leaves open compile() notes that they are equal.
+bool fits_target(const Type& wanted, const Type& given, const Loc& loc) {
+  if (wanted == given) return true;
+  if (!same_kind(wanted, given) || !wanted.shape || !given.shape || wanted.rank() != given.rank())
+    return false;
+  for (size_t i = 0; i < wanted.rank(); ++i) {
+    if (!detail::sizes_agree((*wanted.shape)[i], (*given.shape)[i], loc, /*unknown=*/false))
+      return false;
   }
   return true;
 }
@@ -308,7 +306,7 @@ const Tensor& Tensor::assign(const Tensor& value, Loc loc) const {
   require_defined(*this, "assign", "the target", loc);
   require_defined(value, "assign", "the value", loc);
   const Type wanted = type(), given = value.type();
-  if (!may_hold(wanted, given, loc)) {
+  if (!fits_target(wanted, given, loc)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": assign: expected a value of type ", wanted,
          ", got ", given);
   }

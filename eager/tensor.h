@@ -90,7 +90,7 @@ class Tensor {
       return of_double(static_cast<double>(value), dtype);
   }
   template <typename T>
-  static Tensor of(const std::vector<T>& values, Shape shape);
+  static Tensor of(const std::vector<T>& values, Shape shape, Loc loc = Loc::current());
 
   // There is no conversion to bool: ask defined(), or item<bool>() for the value.
   bool defined() const { return impl_ != nullptr; }
@@ -127,7 +127,7 @@ class Tensor {
   // Whether results that depend on this tensor are recorded for backward().
   bool requires_grad() const;
   Tensor& set_requires_grad(bool wanted = true, Loc loc = Loc::current());
-  bool is_leaf() const;  // not made by a recorded op
+  bool is_leaf(Loc loc = Loc::current()) const;  // not made by a recorded op
   // The sum of what backward() calls have brought; undefined before the first.
   Tensor grad(Loc loc = Loc::current()) const;
   void set_grad(const Tensor& gradient, Loc loc = Loc::current()) const;
@@ -156,6 +156,10 @@ class Tensor {
   Tensor reshape(Size size, Loc loc = Loc::current()) const {
     return reshape(Dims{sardonyx::Dim(size)}, loc);
   }
+  template <std::same_as<Shape> Integers>
+  Tensor reshape(const Integers& shape, Loc loc = Loc::current()) const {
+    return reshape(to_dims(shape), loc);
+  }
   // Axes `first` to `last` as one.
   Tensor flatten(int64_t first = 0, int64_t last = -1, Loc loc = Loc::current()) const;
   // Without the axes, which must have size 1; none given: without all of size 1.
@@ -170,6 +174,10 @@ class Tensor {
   Tensor t(Loc loc = Loc::current()) const { return transpose(-2, -1, loc); }
   // Broadcast to `shape`; -1 keeps a size.
   Tensor expand(const Dims& shape, Loc loc = Loc::current()) const;
+  template <std::same_as<Shape> Integers>
+  Tensor expand(const Integers& shape, Loc loc = Loc::current()) const {
+    return expand(to_dims(shape), loc);
+  }
   // Elements of a range along one axis; negative ends count from its end.
   Tensor slice(int64_t axis, const Slice& range, Loc loc = Loc::current()) const;
   // One element along an axis, which the result lacks.
@@ -412,6 +420,10 @@ class Tensor {
   Tensor view(Size size, Loc loc = Loc::current()) const {
     return reshape(size, loc);
   }
+  template <std::same_as<Shape> Integers>
+  Tensor view(const Integers& shape, Loc loc = Loc::current()) const {
+    return reshape(shape, loc);
+  }
   // Reshaped, or expanded, to the shape of `other`; or converted to its element type.
   Tensor view_as(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor reshape_as(const Tensor& other, Loc loc = Loc::current()) const;
@@ -509,7 +521,8 @@ class Tensor {
   static Tensor of_double(double value, DType dtype);
   // `bits` for integers of 64 bits, which a double may not hold, else `value`.
   static Tensor of_integer(int64_t bits, double value, DType dtype);
-  static Tensor of_bytes(const void* bytes, DType dtype, Shape shape, size_t count);
+  static Tensor of_bytes(const void* bytes, DType dtype, Shape shape, size_t count,
+                         const Loc& loc = Loc::current());
   double item_as_double(const Loc& loc) const;
   std::optional<int64_t> item_as_int64(const Loc& loc) const;  // the bits of 64-bit integers
   const sardonyx::Tensor& one_element(const Loc& loc) const;
@@ -531,15 +544,19 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 struct Operand {
   const Tensor* tensor = nullptr;
   double number = 0;
-  int64_t integer = 0;  // `number` exactly, where it is no fraction
+  int64_t integer = 0;  // the bits of `number`, where it is no fraction
   bool is_fraction = false;
   Loc loc;
   Operand(const Tensor& value, Loc at = Loc::current()) : tensor(&value), loc(at) {}
-  Operand(double value, Loc at = Loc::current()) : number(value), is_fraction(true), loc(at) {}
-  Operand(float value, Loc at = Loc::current()) : number(value), is_fraction(true), loc(at) {}
-  Operand(int value, Loc at = Loc::current()) : Operand(int64_t{value}, at) {}
-  Operand(int64_t value, Loc at = Loc::current())
-      : number(static_cast<double>(value)), integer(value), loc(at) {}
+  template <std::floating_point Fraction>
+  Operand(Fraction value, Loc at = Loc::current())
+      : number(static_cast<double>(value)), is_fraction(true), loc(at) {}
+  template <std::integral Integer>
+  Operand(Integer value, Loc at = Loc::current())
+      : number(static_cast<double>(value)), integer(static_cast<int64_t>(value)), loc(at) {}
+  // A size is an integer; one that a trace does not know is computed in the graph.
+  Operand(const Dim& size, Loc at = Loc::current());
+  std::shared_ptr<const Tensor> open_size = {};  // what `tensor` is then
 };
 
 // Broadcast as numpy does; mixed element types are promoted as torch does: a tensor of rank 0
@@ -565,12 +582,12 @@ Tensor operator^(const Operand& a, const Operand& b);
 Tensor operator~(const Operand& a);
 
 template <typename Element>
-Tensor Tensor::of(const std::vector<Element>& values, Shape shape) {
+Tensor Tensor::of(const std::vector<Element>& values, Shape shape, Loc loc) {
   if constexpr (std::is_same_v<Element, bool>) {
     const std::vector<uint8_t> bytes(values.begin(), values.end());
-    return of_bytes(bytes.data(), DType::kBool, std::move(shape), values.size());
+    return of_bytes(bytes.data(), DType::kBool, std::move(shape), values.size(), loc);
   } else {
-    return of_bytes(values.data(), dtype_of<Element>(), std::move(shape), values.size());
+    return of_bytes(values.data(), dtype_of<Element>(), std::move(shape), values.size(), loc);
   }
 }
 

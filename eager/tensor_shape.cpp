@@ -224,9 +224,7 @@ Tensor Tensor::mean(const Axes& axes, bool keepdim, Loc loc) const {
   }
   return reduced_by(op, *this, axes, keepdim, loc);
 }
-namespace {
 
-// Of nothing there is no greatest, though ONNX's reductions give an infinity.
 void require_elements(const OpDef& op, const Tensor& x, const Axes& axes, const Loc& loc) {
   require_defined(x, op.name, "the tensor", loc);
   if (x.is_symbolic()) return;
@@ -241,8 +239,6 @@ void require_elements(const OpDef& op, const Tensor& x, const Axes& axes, const 
   }
 }
 
-}  // namespace
-
 Tensor Tensor::amax(const Axes& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMax");
   require_elements(op, *this, axes, loc);
@@ -255,6 +251,7 @@ Tensor Tensor::amin(const Axes& axes, bool keepdim, Loc loc) const {
 }
 Tensor Tensor::argmax(int64_t axis, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ArgMax");
+  require_elements(op, *this, {axis}, loc);
   return apply(op, {*this}, {{"axis", axis}, {"keepdims", int64_t{keepdim}}}, loc);
 }
 

@@ -6,6 +6,7 @@
 #include "eager/create.h"
 #include "eager/dispatch/engine.h"
 #include "eager/functional/functional.h"
+#include "eager/trace/compile.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -36,7 +37,76 @@ TEST(EagerTensor, IntegersOf64BitsAreExact) {
   EXPECT_EQ(Tensor::scalar(kOdd).item<int64_t>(), kOdd);
   EXPECT_EQ(Tensor::scalar(std::numeric_limits<uint64_t>::max()).item<uint64_t>(),
             std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ((kOdd + ones).to_vector<int64_t>(), (std::vector<int64_t>{kOdd + 1, kOdd - 1}));
+  EXPECT_EQ((ones * kOdd == kOdd - 1).sum().item<int64_t>(), 0);
+  EXPECT_EQ((Tensor::of<int64_t>({-1, 1}, {2}) & kOdd).to_vector<int64_t>(),
+            (std::vector<int64_t>{kOdd, 1}));
+  EXPECT_EQ(randint(kOdd, kOdd + 1, {2}).to_vector<int64_t>(), (std::vector<int64_t>{kOdd, kOdd}));
+  const Tensor any = randint(std::numeric_limits<int64_t>::min(), kMost, {1000});
+  EXPECT_NEAR((any < 0).sum().item<double>(), 500, 100);
   EXPECT_EQ(Tensor::scalar(kOdd, DType::kFloat).item<float>(), static_cast<float>(kOdd));
+}
+
+TEST(EagerTensor, OperandsOfEveryNumberType) {
+  const Tensor x = tensor({2.f, 4.f}), counts = Tensor::of<int32_t>({6, 9}, {2});
+  const std::vector<float> doubled{4, 8};
+  EXPECT_EQ((x * size_t{2}).to_vector<float>(), doubled);
+  EXPECT_EQ((2U * x).to_vector<float>(), doubled);
+  EXPECT_EQ((x * 2LL).to_vector<float>(), doubled);
+  EXPECT_EQ((x * 2ULL).to_vector<float>(), doubled);
+  EXPECT_EQ((x * int16_t{2}).to_vector<float>(), doubled);
+  EXPECT_EQ((x * 2.0L).to_vector<float>(), doubled);
+  EXPECT_EQ((counts + size_t{1}).dtype(), DType::kInt32);
+  EXPECT_EQ((counts * 0.5L).dtype(), DType::kFloat);
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  EXPECT_TRUE((Tensor::scalar(kMost) == kMost).item<bool>());
+  EXPECT_EQ((x * kMost)[0].item<float>(), 2 * static_cast<float>(kMost));
+}
+
+// Known or computed in a graph, a size takes on the other side's type.
+TEST(EagerTensor, SizesAsOperands) {
+  const Tensor x = tensor({2.f, 4.f});
+  EXPECT_EQ((x / x.size(0)).to_vector<float>(), (std::vector<float>{1, 2}));
+  EXPECT_EQ((x.size(0) - x).to_vector<float>(), (std::vector<float>{0, -2}));
+  EXPECT_EQ(x.size(0) * 3, 6);
+  const auto mean = compile([](const Tensor& at) -> Tensor { return at.sum() / at.size(0); });
+  const auto more = compile([](const Tensor& at) -> Tensor { return at + at.size(0); });
+  for (const int64_t count : {2, 3, 5}) {
+    EXPECT_EQ(mean(ones(count) * 4).item<float>(), 4);
+    const Tensor found =
+        more(Tensor::of(std::vector<int32_t>(static_cast<size_t>(count)), {count}));
+    EXPECT_EQ(found.dtype(), DType::kInt32);
+    EXPECT_EQ(found.to_vector<int32_t>()[1], count);
+  }
+}
+
+// An argument's size is open in a trace: that it is the state's is a condition of the compiled
+// graph.
+TEST(EagerTensor, StatesTakeArgumentsOfOpenSizes) {
+  const Tensor state = ones({2});
+  const auto keep = compile([&](const Tensor& x) -> Tensor {
+    state.assign(x);
+    return state * 2;
+  });
+  for (const float value : {3.f, 4.f}) {
+    EXPECT_EQ(keep(ones({2}) * value).to_vector<float>(), (std::vector<float>(2, 2 * value)));
+    EXPECT_EQ(state.to_vector<float>(), (std::vector<float>(2, value)));
+  }
+  EXPECT_THROW(keep(ones({3})), Error);
+  EXPECT_EQ(state.shape(), (Dims{2}));
+}
+
+TEST(EagerTensor, ShapesOfIntegersAndSingleNumbers) {
+  const std::vector<int64_t> shape{2, 3};
+  EXPECT_EQ(zeros(shape).shape(), (Dims{2, 3}));
+  EXPECT_EQ(full(shape, 2)[1][2].item<float>(), 2);
+  EXPECT_EQ(randn(shape, {.dtype = DType::kDouble}).dtype(), DType::kDouble);
+  EXPECT_EQ(ones(6).reshape(shape).shape(), rand(shape).shape());
+  EXPECT_EQ(ones(3).expand(shape).view(std::vector<int64_t>{-1}).shape(), (Dims{6}));
+  EXPECT_EQ(tensor(3.0).rank(), 0U);
+  EXPECT_EQ(tensor(3.0).item<double>(), 3);
+  EXPECT_EQ(tensor(true).dtype(), DType::kBool);
+  EXPECT_EQ(tensor(int64_t{7}).item<int64_t>(), 7);
 }
 
 TEST(EagerTensor, ReshapeIndexAndSlice) {

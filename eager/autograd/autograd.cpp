@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <unordered_set>
 #include <utility>
 
@@ -87,9 +88,12 @@ void check_usable(const TapeNode& node) {
   }
 }
 
-// An output that nobody holds any more gets a tensor again.
+// An output that nobody holds any more gets a tensor again: the same one for every walk as long as
+// recorded gradients read it, so that a second walk finds what depends on it.
 Val revived(const std::shared_ptr<TapeNode>& node, size_t index) {
-  const TapeNode::Output& kept = node->outputs[index];
+  static std::mutex several_walks;
+  const std::lock_guard lock(several_walks);
+  TapeNode::Output& kept = node->outputs[index];
   if (const ImplPtr alive = kept.impl.lock()) {
     return Val(std::shared_ptr<void>(alive));
   }
@@ -100,6 +104,7 @@ Val revived(const std::shared_ptr<TapeNode>& node, size_t index) {
   impl->frame = kept.frame;
   impl->creator = node;
   impl->creator_output = static_cast<uint32_t>(index);
+  kept.impl = impl;
   return Val(std::shared_ptr<void>(impl));
 }
 

@@ -148,6 +148,15 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   std::set<std::string> names_, seen_;
 };
 
+uint64_t bytes_of(const TensorEntry& entry, const std::string& file) {
+  try {
+    return bytes_for(entry.dtype, element_count(entry.shape));
+  } catch (const Error& error) {
+    fail(ErrorCode::kInvalidArgument, file, ": no safetensors file: '", entry.name, "' of shape ",
+         to_text(entry.shape), ": ", error.what());
+  }
+}
+
 // Every byte of the data belongs to one tensor.
 void check_layout(std::vector<TensorEntry>& entries, uint64_t data_bytes, const std::string& file) {
   std::ranges::sort(entries, [](const TensorEntry& a, const TensorEntry& b) {
@@ -160,7 +169,7 @@ void check_layout(std::vector<TensorEntry>& entries, uint64_t data_bytes, const 
            "' claims bytes ", entry.begin, " to ", entry.end, " of ", data_bytes, ", after byte ",
            at);
     }
-    const uint64_t needed = bytes_for(entry.dtype, element_count(entry.shape));
+    const uint64_t needed = bytes_of(entry, file);
     if (needed != entry.end - entry.begin) {
       fail(ErrorCode::kInvalidArgument, file, ": no safetensors file: '", entry.name, "' of shape ",
            to_text(entry.shape), " takes ", needed, " bytes, not ", entry.end - entry.begin);

@@ -145,10 +145,14 @@ TEST_F(StateFiles, BrokenSafetensorsAreRefused) {
   };
   const std::string half = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})",
                     late = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
+                    vast = R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],)"
+                           R"("data_offsets":[0,8]}})",
                     truth = R"({"a":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]}})";
   expect_refusals({
       {"no safetensors file: it has 7 bytes", load_bytes(whole.substr(0, 7))},
       {"no safetensors file: its header claims 54 bytes", load_bytes(whole.substr(0, 61))},
+      {"s: no safetensors file: 'a' of shape [4294967296, 4294967296]: ",
+       load_bytes(with_header(vast, "12345678"))},
       {"no safetensors file: its header has no object", load_bytes(with_header("[]", ""))},
       {"'a' claims bytes 8 to 16 of 8, after byte 0", load_bytes(with_header(late, "12345678"))},
       {"'a' of shape [2] takes 8 bytes, not 4", load_bytes(with_header(half, "1234"))},

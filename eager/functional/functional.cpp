@@ -27,7 +27,6 @@ bool may_meet(DType a, DType b) {
 }  // namespace
 
 SARDONYX_UNARY(abs, "Abs")
-SARDONYX_UNARY(neg, "Neg")
 SARDONYX_UNARY(exp, "Exp")
 SARDONYX_UNARY(log, "Log")
 SARDONYX_UNARY(sqrt, "Sqrt")
@@ -48,6 +47,14 @@ SARDONYX_UNARY(hardswish, "HardSwish")
 SARDONYX_UNARY(softplus, "Softplus")
 SARDONYX_UNARY(mish, "Mish")
 #undef SARDONYX_UNARY
+
+// Unsigned elements, which ONNX's Neg does not take, wrap as in torch.
+Tensor neg(const Tensor& x, Loc loc) {
+  static const OpDef& op = op_named("Neg");
+  require_defined(x, "neg", "x", loc);
+  const bool wraps = is_integer(x.dtype()) && !is_signed_integer(x.dtype());
+  return wraps ? sub({0, loc}, x) : apply(op, {x}, loc);
+}
 
 // 1 + x is rounded, which matters near 0: what was rounded off is (u - 1) - x with u = 1 + x, and
 // log(u) has it in first order as that over u. Beyond [-0.5, 1] nothing is lost. It is no part of
@@ -153,9 +160,50 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Loc loc
   return bias.defined() ? add({product, loc}, bias) : product;
 }
 
+namespace {
+
+// The terms before the arrow, without spaces.
+std::vector<std::string> einsum_terms(std::string_view equation) {
+  std::vector<std::string> terms(1);
+  for (const char c : equation.substr(0, equation.find("->"))) {
+    if (c == ',') terms.emplace_back();
+    if (c != ',' && c != ' ') terms.back() += c;
+  }
+  return terms;
+}
+
+// Einsum wants each "..." to stand for as many dims: here the shorter ones get dims of 1 in front,
+// which broadcast. What does not fit the equation is left for the op to refuse.
+std::vector<Tensor> with_equal_ellipses(std::string_view equation, std::vector<Tensor> operands,
+                                        const Loc& loc) {
+  const std::vector<std::string> terms = einsum_terms(equation);
+  if (terms.size() != operands.size()) return operands;
+  constexpr std::string_view kDots = "...";
+  size_t most = 0;
+  std::vector<size_t> own(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    require_defined(operands[i], "einsum", text("operand ", i), loc);
+    if (terms[i].find(kDots) == std::string::npos) continue;
+    const size_t letters = terms[i].size() - kDots.size();
+    if (operands[i].rank() < letters) return operands;
+    own[i] = operands[i].rank() - letters;
+    most = std::max(most, own[i]);
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const size_t at = terms[i].find(kDots);
+    if (at == std::string::npos) continue;
+    for (size_t added = own[i]; added < most; ++added)
+      operands[i] = operands[i].unsqueeze(static_cast<int64_t>(at), loc);
+  }
+  return operands;
+}
+
+}  // namespace
+
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Loc loc) {
   static const OpDef& op = op_named("Einsum");
-  return apply_many(op, operands, {{"equation", std::string(equation)}}, 1, loc)[0];
+  const std::vector<Tensor> aligned = with_equal_ellipses(equation, operands, loc);
+  return apply_many(op, aligned, {{"equation", std::string(equation)}}, 1, loc)[0];
 }
 
 namespace {
@@ -184,12 +232,32 @@ void check_alike(const std::vector<Tensor>& tensors, std::optional<int64_t> axis
   }
 }
 
+// As in torch, a tensor of shape [0] may stand beside any others, as what they are appended to.
+std::vector<Tensor> without_nothing(const std::vector<Tensor>& tensors, const Loc& loc) {
+  std::vector<Tensor> kept;
+  for (const Tensor& tensor : tensors) {
+    const bool is_nothing =
+        tensor.defined() && tensor.rank() == 1 && proved_equal(tensor.size(0, loc), 0);
+    if (!is_nothing) kept.push_back(tensor);
+  }
+  const bool has_others =
+      kept.size() < tensors.size() && !kept.empty() && kept[0].defined() && kept[0].rank() != 1;
+  if (!has_others) return tensors;
+  for (const Tensor& tensor : tensors) {
+    if (may_meet(tensor.dtype(), kept[0].dtype())) continue;
+    fail_at(loc, "cat: elements are ", tensor.dtype(), " and ", kept[0].dtype(),
+            "; convert some with to()");
+  }
+  return kept;
+}
+
 }  // namespace
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   static const OpDef& op = op_named("Concat");
-  check_alike(tensors, axis, "cat", loc);
-  return apply_many(op, tensors, {{"axis", axis}}, 1, loc)[0];
+  const std::vector<Tensor> joined = without_nothing(tensors, loc);
+  check_alike(joined, axis, "cat", loc);
+  return apply_many(op, joined, {{"axis", axis}}, 1, loc)[0];
 }
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   check_alike(tensors, {}, "stack", loc);

@@ -92,11 +92,14 @@ Tensor matmul(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 // x [..., in] times weight [out, in] transposed, plus bias [out] where given.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               Loc loc = Loc::current());
-// "ij,jk->ik": sums of products of the operands, labelled by axis.
+// "ij,jk->ik": sums of products of the operands, labelled by axis. "..." stands for axes
+// without labels, which broadcast: "...ij,...jk->...ik".
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
               Loc loc = Loc::current());
 
 // --- joining and taking apart ---
+// Along an axis that exists. Beside others a tensor of shape [0] adds nothing, whatever their
+// ranks.
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis = 0, Loc loc = Loc::current());
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis = 0, Loc loc = Loc::current());
 // Pieces of the given sizes along an axis.

@@ -527,6 +527,46 @@ TEST(TorchFunctions, GradientsAtTheEdges) {
   EXPECT_EQ(gradient(ONE(xlogy(in[0], 0.0)), of({0})), (Floats{0}));
   EXPECT_EQ(gradient(ONE(atan2(in[0], of({0}))), of({2})), (Floats{0}));
   EXPECT_EQ(gradient(ONE(max(in[0], 0).first), of({3, 3})), (Floats{1, 0}));
+  EXPECT_EQ(gradient(ONE(std(in[0])), of({2, 2, 2})), (Floats{0, 0, 0}));
+  EXPECT_EQ(gradient(ONE(std_mean(in[0], 0).first), of({2, 2})), (Floats{0, 0}));
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(gradient(ONE(pow(0.0, in[0])), of({-1, 0, 2})), (Floats{-infinity, 0, 0}));
+}
+
+// Of a NaN among the elements there is no middle one; its place is the first NaN's.
+TEST(TorchFunctions, OrderStatisticsOfNan) {
+  const Tensor x = of({3, kNan, 1, 2, 5, kNan, 1, 4, 2}, {3, 3}), rows = of({1, 2, 3, 4}, {2, 2});
+  EXPECT_TRUE(std::isnan(median(x).item<float>()));
+  EXPECT_TRUE(std::isnan(quantile(x, 0.25).item<float>()));
+  const auto [values, places] = median(x, 1);
+  EXPECT_EQ(places.to_vector<int64_t>(), (std::vector<int64_t>{1, 2, 2}));
+  EXPECT_EQ(isnan(values).to_vector<bool>(), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(values[2].item<float>(), 2);
+  EXPECT_EQ(isnan(quantile(x, 0.5, 0)).to_vector<bool>(), (std::vector<bool>{false, true, true}));
+  const TensorFunction first = ONE(median(in[0], 0).first);
+  EXPECT_EQ(compile(first)({rows})[0].to_vector<float>(), (std::vector<float>{1, 2}));
+}
+
+TEST(TorchFunctions, EllipsesOfDifferentRanks) {
+  const Tensor a = counting({2, 1, 2, 3}), b = counting({3, 3, 2});
+  const Tensor found = einsum("...ij, ...jk -> ...ik", {a, b});
+  EXPECT_TRUE(allclose(found, matmul(a, b)));
+  EXPECT_TRUE(allclose(einsum("i...,...", {of({1, 2}), of({3})}), of({3, 6}, {1, 2})));
+  EXPECT_EQ(einsum("...,...", {a, of({2, 3, 4})}).shape(), a.shape());
+  expect_gradients("einsum", ONE(einsum("...ij,...jk->...ik", {in[0], in[1]})), {a, b});
+}
+
+TEST(TorchFunctions, RulesOfTorchForOddArguments) {
+  const Tensor m = counting({2, 2});
+  EXPECT_TRUE(equal(cat({zeros({0}), m}, 1), m));
+  EXPECT_TRUE(equal(cat({m, zeros({0}), m}), cat({m, m})));
+  EXPECT_EQ(cat({zeros({0}), zeros({0})}).shape(), (Dims{0}));
+  EXPECT_EQ(neg(tensor<uint8_t>({0, 1, 200})).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{0, 255, 56}));
+  EXPECT_EQ((-tensor<uint64_t>({1})).item<uint64_t>(), std::numeric_limits<uint64_t>::max());
+  const Tensor twos = eye(2) * 2;
+  EXPECT_TRUE(allclose(twos.matrix_power(-3), eye(2) / 8));
+  EXPECT_TRUE(allclose(matrix_power(twos, -1), eye(2) / 2));
 }
 
 TEST(TorchFunctions, ReadValues) {
@@ -543,6 +583,16 @@ TEST(TorchFunctions, Refusals) {
   const Tensor m = ones({2, 3}), v = ones({3});
   expect_refusals({
       {"mm: expected tensors of 2 and 2 axes, got float[2, 3] and float[3]", [&] { mm(m, v); }},
+      {"cat: elements are int64 and float; convert some with to()",
+       [&] {
+         cat({zeros({0}, {.dtype = DType::kInt64}), m});
+       }},
+      {"ArgMax: the tensor (float[0]) has no elements along axis 0", [] { zeros({0}).argmax(); }},
+      {"ArgMin: the tensor (float[2, 0]) has no elements along axis 1",
+       [] {
+         argmin(zeros({2, 0}), 1);
+       }},
+      {"matrix_power: expected matrices [..., n, n], got float[3]", [&] { matrix_power(v, -1); }},
       {"glu: expected an axis of even size, axis -1 of float[3] is not", [&] { glu(v); }},
       {"prelu: weight float[3] is by channels, but x has none", [&] { prelu(v, v); }},
       {"masked_fill: expected a mask of bools, got float[2, 3]; write mask != 0",

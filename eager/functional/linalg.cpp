@@ -256,8 +256,7 @@ Tensor cholesky_solve(const Tensor& b, const Tensor& l, Loc loc) {
   return solve_triangular(l.t(loc), half, {.upper = true}, loc);
 }
 Tensor matrix_power(const Tensor& a, int64_t power, Loc loc) {
-  return power >= 0 ? eager::matrix_power(a, power, loc)
-                    : eager::matrix_power(inv(a, loc), -power, loc);
+  return eager::matrix_power(a, power, loc);
 }
 Tensor matrix_exp(const Tensor& a, Loc loc) {
   static const OpDef& op = op_named("sardonyx::MatrixExp");

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/export/export.h"
 #include "eager/functional/functional.h"
@@ -293,6 +294,55 @@ TEST(Linalg, Gradients) {
               {-0.0799999999999998, -0.16, -0.706666666666667, 1.25333333333333, -0.266666666666667,
                0.133333333333332},
               "pinv");
+}
+
+// By differences of first gradients. Each function reads one of the factors alone: what depends on
+// the others is found all the same.
+TEST(Linalg, SecondDerivatives) {
+  using Fn = Tensor (*)(const Tensor&);
+  const struct {
+    const char* name;
+    Fn fn;
+    bool is_square;
+  } cases[] = {
+      {"eigenvalues", [](const Tensor& x) { return eigh(x + x.t()).eigenvalues; }, true},
+      {"eigenvectors", [](const Tensor& x) { return eigh(x + x.t()).eigenvectors; }, true},
+      {"eigvalsh", [](const Tensor& x) { return eigvalsh(x + x.t()); }, true},
+      {"U", [](const Tensor& x) { return svd(x).U; }, false},
+      {"S", [](const Tensor& x) { return svd(x).S; }, false},
+      {"Vh", [](const Tensor& x) { return svd(x).Vh; }, false},
+      {"S of a wide one", [](const Tensor& x) { return svdvals(x.t()); }, false},
+      {"Q", [](const Tensor& x) { return qr(x).Q; }, false},
+      {"R", [](const Tensor& x) { return qr(x).R; }, false},
+      {"R of a wide one", [](const Tensor& x) { return qr(x.t()).R; }, false},
+      {"pinv", [](const Tensor& x) { return pinv(x); }, false},
+      {"lstsq", [](const Tensor& x) { return lstsq(x, columns_matrix()); }, false},
+      {"spectral norm", [](const Tensor& x) { return matrix_norm(x, MatrixNorm::kTwo); }, false},
+      {"nuclear norm", [](const Tensor& x) { return matrix_norm(x, MatrixNorm::kNuclear); }, false},
+      {"lu U", [](const Tensor& x) { return lu(x).U; }, true},
+      {"slogdet", [](const Tensor& x) { return slogdet(x).logabsdet; }, true},
+  };
+  for (const auto& one : cases) {
+    manual_seed(5);
+    const Fn fn = one.fn;
+    const Tensor at = one.is_square ? square_matrix() : tall_matrix();
+    const Tensor along = randn_like(at), across = randn_like(at), weights = randn_like(fn(at));
+    const auto slope = [&](const Tensor& place, Tensor* second) {
+      const Tensor x = place.detach().clone().set_requires_grad();
+      const Tensor first = grad({(fn(x) * weights).sum()}, {x}, {.create_graph = true})[0];
+      const Tensor sum = (first * along).sum();
+      if (second) *second = grad({sum}, {x})[0];
+      return sum.item<double>();
+    };
+    Tensor second;
+    slope(at, &second);
+    constexpr double kStep = 1e-5;
+    const double expected =
+        (slope(at + across * kStep, nullptr) - slope(at - across * kStep, nullptr)) / (2 * kStep);
+    EXPECT_NEAR((second * across).sum().item<double>(), expected,
+                1e-6 * std::max(1.0, std::abs(expected)))
+        << one.name;
+  }
 }
 
 TEST(Linalg, WhatOnnxHasIsExported) {

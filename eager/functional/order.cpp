@@ -1,5 +1,7 @@
 #include "eager/functional/order.h"
 
+#include <cmath>
+
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
@@ -18,6 +20,12 @@ struct Line {
 };
 Line line_of(const Tensor& x, std::optional<int64_t> axis, const Loc& loc) {
   return axis ? Line{x, *axis} : Line{x.reshape({-1}, loc), 0};
+}
+
+// NaN where the line has one, else `found`, whose axis has one element.
+Tensor nan_where_any(const Tensor& found, const Line& line, const Loc& loc) {
+  const Tensor has_nan = any(isnan(line.x.detach(), loc), {line.axis}, true, loc);
+  return where(has_nan, {NAN, loc}, found);
 }
 
 std::pair<Tensor, Tensor> without(const std::pair<Tensor, Tensor>& found, int64_t axis,
@@ -80,9 +88,18 @@ Tensor median(const Tensor& x, Loc loc) {
   require_defined(x, "median", "x", loc);
   return median(x.reshape({-1}, loc), 0, false, loc).first;
 }
+// Sorted, NaNs are last: the first of them, where there are some, as in torch.
 std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
   require_defined(x, "median", "x", loc);
   const auto [values, indices] = sort(x, axis, false, loc);
+  if (is_floating(x.dtype()) && x.rank() > 0) {
+    const Tensor size = dim_tensor(x.size(axis, loc), loc);
+    const Tensor middle = dim_tensor(floor_div(x.size(axis, loc) - 1, 2), loc);
+    const Tensor numbers = (!isnan(x.detach(), loc)).to(DType::kInt64, loc).sum({axis}, true, loc);
+    const Tensor at = where(Operand(numbers, loc) < size, {numbers, loc}, middle);
+    return without({gather(values, axis, at, loc), gather(indices, axis, at, loc)}, axis, keepdim,
+                   loc);
+  }
   const Dim middle = floor_div(x.size(axis, loc) - 1, 2);
   const Slice at{middle, middle + 1};
   return without({values.slice(axis, at, loc), indices.slice(axis, at, loc)}, axis, keepdim, loc);
@@ -100,7 +117,8 @@ Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis, bool kee
   };
   const Tensor low = element(below), high = element(ceil(place, loc));
   const Tensor share = sub({place, loc}, below);
-  const Tensor found = add({low, loc}, mul(sub({high, loc}, low), share));
+  const Tensor of_numbers = add({low, loc}, mul(sub({high, loc}, low), share));
+  const Tensor found = is_floating(x.dtype()) ? nan_where_any(of_numbers, line, loc) : of_numbers;
   if (keepdim) return axis ? found : found.reshape(Dims(x.rank(), 1), loc);
   return found.squeeze({line.axis}, loc);
 }

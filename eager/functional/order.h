@@ -14,10 +14,11 @@ Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false,
 std::pair<Tensor, Tensor> kthvalue(const Tensor& x, int64_t k, int64_t axis = -1,
                                    bool keepdim = false, Loc loc = Loc::current());
 // The lower of the middle elements, as in torch: of all elements, or {value, index} along an axis.
+// Where there is a NaN, it is the first one.
 Tensor median(const Tensor& x, Loc loc = Loc::current());
 std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim = false,
                                  Loc loc = Loc::current());
-// The q-th quantile, 0 <= q <= 1, linear between elements.
+// The q-th quantile, 0 <= q <= 1, linear between elements; NaN where one is among them.
 Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis = {}, bool keepdim = false,
                 Loc loc = Loc::current());
 // x[i + 1] - x[i] along an axis, `times` over.

@@ -6,6 +6,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/arrange.h"
 #include "eager/functional/functional.h"
+#include "eager/functional/linalg.h"
 #include "eager/functional/reduce.h"
 #include "eager/trace/frame.h"
 #include "ir/core/tensor.h"
@@ -187,15 +188,12 @@ Tensor trace(const Tensor& x, Loc loc) {
 }
 Tensor matrix_power(const Tensor& x, int64_t power, Loc loc) {
   require_defined(x, "matrix_power", "x", loc);
-  if (power < 0 || x.rank() < 2) {
-    fail(ErrorCode::kInvalidArgument, text_of(loc),
-         ": matrix_power: expected matrices [..., n, n] and a power of at least 0, got ", x.type(),
-         " and ", power);
-  }
+  if (x.rank() < 2) fail_at(loc, "matrix_power: expected matrices [..., n, n], got ", x.type());
   // By squaring: the bits of the power say which squares count.
-  Tensor square = x;
+  Tensor square = power < 0 ? linalg::inv(x, loc) : x;
   Tensor found;
-  for (int64_t left = power; left > 0; left /= 2) {
+  const uint64_t bits = static_cast<uint64_t>(power);
+  for (uint64_t left = power < 0 ? 0 - bits : bits; left > 0; left /= 2) {
     if (left % 2 == 1) found = found.defined() ? matmul(found, square, loc) : square;
     if (left > 1) square = matmul(square, square, loc);
   }

@@ -35,7 +35,7 @@ Tensor kron(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis = -1, Loc loc = Loc::current());
 // The sum of the diagonal of a matrix.
 Tensor trace(const Tensor& x, Loc loc = Loc::current());
-// Of matrices [..., n, n]; a power of at least 0.
+// Of matrices [..., n, n]; a negative power is of the inverse.
 Tensor matrix_power(const Tensor& x, int64_t power, Loc loc = Loc::current());
 // Distances ||a_i - b_j||_p of the rows of a [..., n, d] and b [..., m, d]: [..., n, m]. Memory of
 // n * m * d elements. The gradient of a distance of 0 is 0.

@@ -25,6 +25,7 @@ Tensor number(const Tensor& x, const Loc& loc) {
 
 Tensor position(const OpDef& op, const Tensor& x, std::optional<int64_t> axis, bool keepdim,
                 const Loc& loc) {
+  require_elements(op, x, axis ? Axes{*axis} : Axes{}, loc);
   if (axis)
     return apply(op, {number(x, loc)}, {{"axis", *axis}, {"keepdims", int64_t{keepdim}}}, loc);
   const Tensor found = apply(op, {number(x, loc).reshape({-1}, loc)},
@@ -79,8 +80,13 @@ Tensor nanmean(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
   return div({nansum(x, axes, keepdim, loc), loc}, counts);
 }
 
+// Of equal elements the gradient is 0, as in torch, though the root's is infinite.
 Tensor std(const Tensor& x, const Axes& axes, bool keepdim, int64_t correction, Loc loc) {
-  return sqrt(var(x, axes, keepdim, correction, loc), loc);
+  const Tensor variance = var(x, axes, keepdim, correction, loc);
+  if (!is_grad_enabled() || !x.requires_grad()) return sqrt(variance, loc);
+  const Tensor is_zero = Operand(variance, loc) == 0;
+  const Tensor safe = where(is_zero, {1, loc}, variance);
+  return where(is_zero, {0, loc}, sqrt(safe, loc));
 }
 std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Axes& axes, bool keepdim,
                                    int64_t correction, Loc loc) {

@@ -16,7 +16,7 @@ Tensor nansum(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
               Loc loc = Loc::current());
 Tensor nanmean(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
                Loc loc = Loc::current());
-// The square root of var(); its divisor is n - correction.
+// The square root of var(); its divisor is n - correction. Where that is 0, so is the gradient.
 Tensor std(const Tensor& x, const Axes& axes = {}, bool keepdim = false, int64_t correction = 1,
            Loc loc = Loc::current());
 // {var or std, mean}.

@@ -42,19 +42,23 @@ Tensor sum_of(const Tensor& a, const Tensor& b, const Loc& loc) {
   return !a.defined() ? b : !b.defined() ? a : eager::add({a, loc}, b);
 }
 
+// By the scale that is asked for, or 1 / sqrt(width).
+Tensor scaled_queries(const Tensor& query, std::optional<double> scale, const Loc& loc) {
+  if (scale) return mul({query, loc}, *scale);
+  const Dim width = query.size(-1, loc);
+  if (width.is_known()) return mul({query, loc}, 1 / std::sqrt(static_cast<double>(width.value())));
+  // Of a trace's open size, rounded as the number above is.
+  const Tensor root = sqrt(dim_tensor(width, loc).to(DType::kDouble, loc), loc);
+  return mul({query, loc}, reciprocal(root, loc).to(query.dtype(), loc));
+}
+
 }  // namespace
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const DotProductOptions& options, Loc loc) {
   require_queries("scaled_dot_product_attention", query, key, value, loc);
-  const Dim width = query.size(-1, loc);
-  if (!options.scale && !width.is_known()) {
-    fail_at(loc, "scaled_dot_product_attention: the width of ", query.type(),
-            " is not known; give the scale");
-  }
-  const double scale =
-      options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(width.value()));
-  Tensor scores = matmul(mul({query, loc}, scale), key.transpose(-2, -1, loc), loc);
+  const Tensor scaled = scaled_queries(query, options.scale, loc);
+  Tensor scores = matmul(scaled, key.transpose(-2, -1, loc), loc);
   Tensor mask;
   if (options.mask.defined()) mask = additive(options.mask, false, query.dtype(), loc);
   if (options.is_causal)

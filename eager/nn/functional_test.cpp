@@ -543,6 +543,16 @@ TEST(NnFunctions, Refusals) {
   });
 }
 
+// Of arguments of open sizes the width is read at the run.
+TEST(NnFunctions, CompiledAttentionOfPlainArguments) {
+  const auto attention =
+      compile([](const Tensor& q) -> Tensor { return scaled_dot_product_attention(q, q, q); });
+  for (const int64_t width : {4, 5, 9}) {
+    const Tensor q = randn({1, 2, 3, width});
+    EXPECT_TRUE(allclose(attention(q), scaled_dot_product_attention(q, q, q))) << width;
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::eager::nn
 

@@ -343,10 +343,11 @@ Term slope_by_base(Emitter& e, const GradCall& c) {
   return y * apply("Pow", x, where(equal(y, 0), 1, y - 1));
 }
 
-// log(x) is infinite at 0, where no power with an exponent above 0 changes with the exponent.
+// log(x) is infinite at 0, where no power with an exponent of at least 0 changes with the exponent.
 Term slope_by_exponent(Emitter& e, const GradCall& c) {
-  const Term x = input(e, c, 0);
-  return output(e, c, 0) * apply("Log", where(equal(x, 0), 1, x));
+  const Term x = input(e, c, 0), y = cast(input(e, c, 1), x.dtype());
+  const Term base = where(equal(x, 0), where(y < 0, x, 1), x);
+  return output(e, c, 0) * apply("Log", base);
 }
 
 Vals pow_gradient(Emitter& e, const GradCall& c) {
