@@ -273,12 +273,11 @@ void Tensor::register_hook(Hook hook) const {
 
 Tensor Tensor::detach() const {
   const detail::TensorImpl& impl = defined_impl(*this);
+  if (impl.symbol) return impl.frame->wrap(impl.symbol);
   auto copy = detail::make_impl(impl.value);
-  copy->symbol = impl.symbol;
-  copy->frame = impl.frame;
   copy->is_literal = impl.is_literal;
   TraceContext* frame = TraceContext::active();
-  if (frame && !impl.symbol && !impl.is_literal) {
+  if (frame && !impl.is_literal) {
     // Within a trace a tensor of the program stays the state that it is.
     if (frame->records(std::span(this, 1)))
       return frame->wrap(frame->value_of(*this, Loc::current()));

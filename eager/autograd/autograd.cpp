@@ -151,6 +151,10 @@ void check_root(const Tensor& y, const Tensor& weight, const Loc& loc) {
          ": the result does not depend on any tensor that requires a gradient (or was computed "
          "under NoGrad, or detached); call set_requires_grad() on the inputs");
   }
+  if (const auto& frame = y.impl()->frame; frame && frame->is_over()) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": the result is of a trace that is over; ask ",
+         "for gradients in the function that is traced");
+  }
   if (weight.defined()) {
     if (weight.type() == y.type()) return;
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": expected a gradient of type ", y.type(),

@@ -172,6 +172,17 @@ TEST(Compile, ATensorThatOutlivesItsTrace) {
   }
 }
 
+TEST(Compile, GradientsOfAnOutlivedTraceAreRefused) {
+  const Tensor w = ones({2}, {.requires_grad = true});
+  Tensor kept;
+  const Compiled compiled = compile([&](const Tensors& in) {
+    kept = square(in[0] * w).sum();
+    return Tensors{kept.detach()};
+  });
+  compiled({ones({2})});
+  expect_refusal(ErrorCode::kInvalidArgument, "a trace that is over", [&] { kept.backward(); });
+}
+
 TEST(Compile, AssignsWhereTheSizesOfTheCallFit) {
   const Tensor state = zeros({2});
   const Compiled compiled = compile([&](const Tensors& in) {

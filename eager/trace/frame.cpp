@@ -297,6 +297,7 @@ std::vector<TraceContext::TracedState> TraceContext::finish() {
   }
   captured_.clear();
   held_.clear();
+  is_over_ = true;
   part_from_graph();
   return std::move(states_);
 }

@@ -81,6 +81,7 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   // hold their frame, so this ends the trace. The graph and `states` as taken before stay valid.
   // Symbolic tensors that the program still holds keep their type and no value of the graph.
   std::vector<TracedState> finish();
+  bool is_over() const { return is_over_; }
   // What lifted constants and states are called: by identity, filled by the module that is traced.
   std::unordered_map<const detail::TensorImpl*, std::string> names;
 
@@ -104,6 +105,7 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
 
   Kind kind_;
   TraceContext* outer_ = nullptr;
+  bool is_over_ = false;
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
   std::unordered_map<const detail::TensorImpl*, Value*> lifted_;
   std::unordered_map<const detail::TensorImpl*, size_t> state_index_;
