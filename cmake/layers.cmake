@@ -115,10 +115,12 @@ function(sardonyx_proto name folder)
   set(SARDONYX_SCHEMA_DIR_${name} ${generated} PARENT_SCOPE)
 endfunction()
 
-# sardonyx_layer(name folder [USES layers...] [LIBS third-party targets...] [PROTO] [FLAT] [EXCEPT sub-folders...])
-# PROTO: the folder has a schema. FLAT: its sub-folders are layers of their own. EXCEPT: these are.
+# sardonyx_layer(name folder [USES layers...] [LIBS third-party targets...] [PROTO] [FLAT] [OWN_OPTIONS]
+#                [EXCEPT sub-folders...])
+# PROTO: the folder has a schema. FLAT: its sub-folders are layers of their own. EXCEPT: these are. OWN_OPTIONS: it is
+# given compile options of its own.
 function(sardonyx_layer name folder)
-  cmake_parse_arguments(layer "PROTO;FLAT" "" "USES;LIBS;EXCEPT" ${ARGN})
+  cmake_parse_arguments(layer "PROTO;FLAT;OWN_OPTIONS" "" "USES;LIBS;EXCEPT" ${ARGN})
   set(SARDONYX_LIBS_${name} "${layer_LIBS}" PARENT_SCOPE)
   if(layer_PROTO)
     sardonyx_proto(${name} ${folder})
@@ -140,7 +142,11 @@ function(sardonyx_layer name folder)
   add_library(${target} STATIC ${sources})
   sardonyx_target_defaults(${target})
   sardonyx_join_sources(${target} ${sources})
-  sardonyx_use_precompiled(${target})
+  if(layer_OWN_OPTIONS)
+    sardonyx_use_precompiled(${target} OWN)
+  else()
+    sardonyx_use_precompiled(${target})
+  endif()
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -205,7 +211,6 @@ function(sardonyx_tools folder)
       add_library(tool_${name} STATIC ${sources})
       sardonyx_target_defaults(tool_${name})
       sardonyx_join_sources(tool_${name} ${sources})
-      sardonyx_use_precompiled(tool_${name})
       # Reading of arguments and writing of tables: half of the compiler's work on these is optimising what runs once.
       target_compile_options(tool_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
       target_link_libraries(tool_${name} PUBLIC ${uses} ${tool_LIBS})

@@ -1,5 +1,6 @@
-# Headers that most sources include, compiled once for all targets: gcc takes them for any level of optimisation, but not
-# for position-independent executables what it made for libraries, so tests have their own.
+# Headers that most sources include, compiled once and not for each source. What gcc has compiled keeps its options, and
+# hands them on to functions behind a pragma that changes the target: only sources with the very same options may share
+# it. So a target with options of its own has headers of its own, and a source with such options has none.
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(precompiled_default ${SARDONYX_JOINED_SOURCES})
@@ -7,35 +8,44 @@ else()
   set(precompiled_default OFF)
 endif()
 option(SARDONYX_PRECOMPILED_HEADERS "compile common headers once" ${precompiled_default})
+# Tests ask more of the compiler's time than of the machine's.
+set(SARDONYX_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+set(SARDONYX_PRECOMPILED_FOLDER ${PROJECT_SOURCE_DIR}/cmake/precompiled)
 
+# Some libraries ask for -pthread, and headers that were compiled without it are not taken with it.
 function(sardonyx_precompile target header)
-  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
-  sardonyx_target_defaults(${target})
-  target_link_libraries(${target} PRIVATE ${ARGN})
-  target_compile_options(${target} PRIVATE -pthread)
-  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${header})
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-pthread>)
+  target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${SARDONYX_PRECOMPILED_FOLDER}/${header}>)
 endfunction()
 
 if(SARDONYX_PRECOMPILED_HEADERS)
-  add_library(sardonyx_precompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/main.cpp)
+  add_library(sardonyx_precompiled OBJECT EXCLUDE_FROM_ALL ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
+  sardonyx_target_defaults(sardonyx_precompiled)
   sardonyx_precompile(sardonyx_precompiled standard.h)
+  if(SARDONYX_TESTS)
+    find_package(GTest REQUIRED)
+    add_executable(sardonyx_precompiled_tests EXCLUDE_FROM_ALL ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
+    sardonyx_target_defaults(sardonyx_precompiled_tests)
+    target_compile_options(sardonyx_precompiled_tests PRIVATE ${SARDONYX_TEST_OPTIONS})
+    target_link_libraries(sardonyx_precompiled_tests PRIVATE GTest::gmock GTest::gtest)
+    sardonyx_precompile(sardonyx_precompiled_tests tests.h)
+  endif()
 endif()
 
-# sardonyx_use_precompiled(target)
+# sardonyx_use_precompiled(target [OWN]): libraries of the default options, test programs, and with OWN others.
 function(sardonyx_use_precompiled target)
   if(NOT SARDONYX_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if("OWN" IN_LIST ARGN)
+    sardonyx_precompile(${target} standard.h)
     return()
   endif()
   set(headers sardonyx_precompiled)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
     set(headers sardonyx_precompiled_tests)
-    if(NOT TARGET sardonyx_precompiled_tests)
-      add_executable(sardonyx_precompiled_tests ${PROJECT_SOURCE_DIR}/cmake/precompiled/main.cpp)
-      sardonyx_precompile(sardonyx_precompiled_tests tests.h GTest::gmock GTest::gtest)
-    endif()
   endif()
-  # Some libraries ask for it; headers that were compiled without are not taken with it.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-pthread>)
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()

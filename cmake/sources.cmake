@@ -16,6 +16,7 @@ function(sardonyx_source_property property value)
       message(FATAL_ERROR "${property} is set for ${source}, which does not exist")
     endif()
     set_property(SOURCE ${source} APPEND PROPERTY ${property} ${value})
+    set_property(SOURCE ${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
 endfunction()
 

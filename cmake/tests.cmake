@@ -21,8 +21,7 @@ function(sardonyx_test_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE
     SARDONYX_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SARDONYX_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
-  # Tests ask more of the compiler's time than of the machine's.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE ${SARDONYX_TEST_OPTIONS})
   sardonyx_existing(uses ${test_USES})
   foreach(layer IN LISTS test_USES)
     target_link_libraries(${name} PRIVATE ${SARDONYX_LIBS_${layer}})

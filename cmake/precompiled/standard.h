@@ -1,5 +1,5 @@
-// Headers of others that most sources include: compiled once. A source still includes what it uses, for it is compiled
-// without this in other builds.
+// Headers of others that most sources include: compiled once. A source still includes what it uses,
+// for it is compiled without this in other builds.
 #pragma once
 
 #include <algorithm>

@@ -65,7 +65,7 @@ constexpr FieldType kFieldType = {
       set_attr(map, name, *static_cast<const T*>(value), loc);
     }};
 
-struct Field {
+struct NamedMember {
   const char* name;
   std::ptrdiff_t offset;  // bytes from the beginning of the struct
   const FieldType* type;
@@ -75,8 +75,8 @@ struct Field {
 
 // The table of S, from any object of it.
 template <typename S>
-std::vector<Field> fields_of(const S& attrs) {
-  std::vector<Field> fields;
+std::vector<NamedMember> fields_of(const S& attrs) {
+  std::vector<NamedMember> fields;
   each_field(&attrs, [&](const char* name, auto member) {
     const auto& value = attrs.*member;
     const auto offset =

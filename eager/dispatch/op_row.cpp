@@ -78,7 +78,7 @@ Attrs parsed(const OpDef& op, const AttrMap& attrs, const Loc& loc) {
   }
 }
 
-OpRow::OpRow(const char* name, std::vector<Field> fields)
+OpRow::OpRow(const char* name, std::vector<NamedMember> fields)
     : op_(op_named(name)), fields_(std::move(fields)), index_(next_index()) {}
 
 Tensor OpRow::call(std::span<const Tensor> inputs, const void* attrs, const Loc& loc) const {
@@ -101,7 +101,7 @@ Attrs OpRow::attrs_of(const void* attrs, const Loc& loc) const {
   }
   AttrMap map;
   std::vector<std::any> copies;
-  for (const Field& field : fields_) {
+  for (const NamedMember& field : fields_) {
     field.type->set(map, field.name, field.of(attrs), loc);
     copies.push_back(field.type->copy(field.of(attrs)));
   }

@@ -23,7 +23,7 @@ Attrs parsed(const OpDef& op, const AttrMap& attrs, const Loc& loc);
 // struct; null where the op has no fields.
 class OpRow {
  public:
-  explicit OpRow(const char* name, std::vector<Field> fields = {});
+  explicit OpRow(const char* name, std::vector<NamedMember> fields = {});
 
   Tensor call(std::span<const Tensor> inputs, const void* attrs, const Loc& loc) const;
   Tensor call(std::initializer_list<Tensor> inputs, const void* attrs, const Loc& loc) const {
@@ -41,7 +41,7 @@ class OpRow {
   bool is_same(std::span<const std::any> copies, const void* attrs) const;
 
   const OpDef& op_;
-  const std::vector<Field> fields_;
+  const std::vector<NamedMember> fields_;
   const size_t index_;  // of this row in what a thread keeps
 };
 

@@ -1,6 +1,7 @@
 // NonZero, Unique.
 #include <algorithm>
 #include <complex>
+#include <optional>
 
 #include "ir/core/bools.h"
 #include "ir/core/dtype_dispatch.h"
@@ -270,7 +271,10 @@ void copy_firsts(const Tensor& input, const AxisSplit& split, const Places& firs
 
 void run_unique(const EvalCall& call) {
   const auto& attrs = call.attrs<UniqueAttrs>();
-  const Tensor input = with_normal_bools(call.inputs[0].tensor());
+  const Tensor& given = call.inputs[0].tensor();
+  std::optional<Tensor> normal;
+  if (given.dtype() == DType::kBool) normal = with_normal_bools(given);
+  const Tensor& input = normal ? *normal : given;
   const size_t axis = attrs.axis ? axis_of(*attrs.axis, input.rank()) : 0;
   const AxisSplit split =
       attrs.axis ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};

@@ -48,7 +48,7 @@ void bind_gradients_of(TensorClass& tensor) {
             return x;
           },
           py::arg("requires_grad") = true)
-      .def_property_readonly("is_leaf", &Tensor::is_leaf)
+      .def_property_readonly("is_leaf", [](const Tensor& self) { return self.is_leaf(); })
       .def_property(
           "grad", [](const Tensor& x) { return python_or_none(x.grad()); },
           [](const Tensor& x, const py::object& gradient) {
