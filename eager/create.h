@@ -25,28 +25,18 @@ Tensor full(const Dims& shape, double value, CreateOptions options = {}, Loc loc
 Tensor zeros_like(const Tensor& x, Loc loc = Loc::current());
 Tensor ones_like(const Tensor& x, Loc loc = Loc::current());
 Tensor full_like(const Tensor& x, double value, Loc loc = Loc::current());
-// One dim for a shape of one: zeros(3).
-template <std::integral Size>
-Tensor zeros(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return zeros(Dims{sardonyx::Dim(size)}, options, loc);
+// One dim for a shape of one, zeros(3), or sizes that are kept as integers.
+template <IntegerSizes S>
+Tensor zeros(const S& sizes, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return zeros(dims_of(sizes), options, loc);
 }
-template <std::integral Size>
-Tensor ones(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return ones(Dims{sardonyx::Dim(size)}, options, loc);
+template <IntegerSizes S>
+Tensor ones(const S& sizes, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return ones(dims_of(sizes), options, loc);
 }
-// Sizes that are kept as integers.
-template <std::same_as<Shape> Integers>
-Tensor zeros(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return zeros(to_dims(shape), options, loc);
-}
-template <std::same_as<Shape> Integers>
-Tensor ones(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return ones(to_dims(shape), options, loc);
-}
-template <std::same_as<Shape> Integers>
-Tensor full(const Integers& shape, double value, CreateOptions options = {},
-            Loc loc = Loc::current()) {
-  return full(to_dims(shape), value, options, loc);
+template <IntegerSizes S>
+Tensor full(const S& sizes, double value, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return full(dims_of(sizes), value, options, loc);
 }
 // What arange() of fractions is.
 Tensor fractions(double begin, double end, double step, CreateOptions options, const Loc& loc);
@@ -92,21 +82,13 @@ Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions opti
 // integers.
 Tensor rand(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());   // [0, 1)
 Tensor randn(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());  // N(0, 1)
-template <std::integral Size>
-Tensor rand(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return rand(Dims{sardonyx::Dim(size)}, options, loc);
+template <IntegerSizes S>
+Tensor rand(const S& sizes, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return rand(dims_of(sizes), options, loc);
 }
-template <std::integral Size>
-Tensor randn(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return randn(Dims{sardonyx::Dim(size)}, options, loc);
-}
-template <std::same_as<Shape> Integers>
-Tensor rand(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return rand(to_dims(shape), options, loc);
-}
-template <std::same_as<Shape> Integers>
-Tensor randn(const Integers& shape, CreateOptions options = {}, Loc loc = Loc::current()) {
-  return randn(to_dims(shape), options, loc);
+template <IntegerSizes S>
+Tensor randn(const S& sizes, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return randn(dims_of(sizes), options, loc);
 }
 // Of the shape and element type of x.
 Tensor rand_like(const Tensor& x, Loc loc = Loc::current());

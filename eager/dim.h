@@ -138,4 +138,15 @@ class Sizes : public Dims {
   Loc asked_;
 };
 
+// A shape without symbols: one size, or sizes that are kept as integers.
+template <typename T>
+concept IntegerSizes = std::integral<T> || std::same_as<T, Shape>;
+template <std::integral Size>
+Dims dims_of(Size size) {
+  return {sardonyx::Dim(size)};
+}
+inline Dims dims_of(const Shape& sizes) {
+  return to_dims(sizes);
+}
+
 }  // namespace sardonyx::eager

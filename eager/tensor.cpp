@@ -82,14 +82,11 @@ Tensor::Tensor(const Datum& value) : impl_(detail::make_impl(value)) {
 }
 
 Tensor Tensor::of_double(double value, DType dtype) {
-  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
-  store_numbers(dtype, one.raw(), 0, 1, &value);
-  return Tensor(one);
+  return Tensor(one_number(value, dtype));
 }
 
 Tensor Tensor::of_integer(int64_t bits, double value, DType dtype) {
-  if (!is_integer(dtype) || bits_of(dtype) < 64) return of_double(value, dtype);
-  return of_bytes(&bits, dtype, {}, 1);
+  return Tensor(one_number(bits, value, dtype));
 }
 
 Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count, const Loc& loc) {
@@ -104,7 +101,7 @@ Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t coun
     std::copy(strings, strings + count, static_cast<std::string*>(made.raw()));
   } else if (count > 0) {
     std::memcpy(made.raw(), bytes, made.bytes());
-    if (dtype == DType::kBool) normalize_bools(made.raw(), made.raw(), made.bytes());
+    normalize_bools(made);
   }
   return Tensor(made);
 }

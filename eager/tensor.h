@@ -152,13 +152,9 @@ class Tensor {
   Tensor to(DType dtype, Loc loc = Loc::current()) const;
   // One dim may be -1: what is left.
   Tensor reshape(const Dims& shape, Loc loc = Loc::current()) const;
-  template <std::integral Size>
-  Tensor reshape(Size size, Loc loc = Loc::current()) const {
-    return reshape(Dims{sardonyx::Dim(size)}, loc);
-  }
-  template <std::same_as<Shape> Integers>
-  Tensor reshape(const Integers& shape, Loc loc = Loc::current()) const {
-    return reshape(to_dims(shape), loc);
+  template <IntegerSizes S>
+  Tensor reshape(const S& sizes, Loc loc = Loc::current()) const {
+    return reshape(dims_of(sizes), loc);
   }
   // Axes `first` to `last` as one.
   Tensor flatten(int64_t first = 0, int64_t last = -1, Loc loc = Loc::current()) const;
@@ -174,9 +170,9 @@ class Tensor {
   Tensor t(Loc loc = Loc::current()) const { return transpose(-2, -1, loc); }
   // Broadcast to `shape`; -1 keeps a size.
   Tensor expand(const Dims& shape, Loc loc = Loc::current()) const;
-  template <std::same_as<Shape> Integers>
-  Tensor expand(const Integers& shape, Loc loc = Loc::current()) const {
-    return expand(to_dims(shape), loc);
+  template <IntegerSizes S>
+  Tensor expand(const S& sizes, Loc loc = Loc::current()) const {
+    return expand(dims_of(sizes), loc);
   }
   // Elements of a range along one axis; negative ends count from its end.
   Tensor slice(int64_t axis, const Slice& range, Loc loc = Loc::current()) const;
@@ -416,13 +412,9 @@ class Tensor {
   Tensor nonzero(Loc loc = Loc::current()) const;
 
   Tensor view(const Dims& shape, Loc loc = Loc::current()) const;  // reshape
-  template <std::integral Size>
-  Tensor view(Size size, Loc loc = Loc::current()) const {
-    return reshape(size, loc);
-  }
-  template <std::same_as<Shape> Integers>
-  Tensor view(const Integers& shape, Loc loc = Loc::current()) const {
-    return reshape(shape, loc);
+  template <IntegerSizes S>
+  Tensor view(const S& sizes, Loc loc = Loc::current()) const {
+    return reshape(sizes, loc);
   }
   // Reshaped, or expanded, to the shape of `other`; or converted to its element type.
   Tensor view_as(const Tensor& other, Loc loc = Loc::current()) const;

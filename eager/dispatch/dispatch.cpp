@@ -233,19 +233,30 @@ Tensor literal(sardonyx::Tensor value) {
   return made;
 }
 
-Tensor literal(double number, DType dtype) {
+sardonyx::Tensor one_number(double number, DType dtype) {
   sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
   store_numbers(dtype, one.raw(), 0, 1, &number);
-  return literal(std::move(one));
+  return one;
+}
+
+sardonyx::Tensor one_number(int64_t bits, double number, DType dtype) {
+  if (!is_integer(dtype) || bits_of(dtype) < 64) return one_number(number, dtype);
+  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
+  std::memcpy(one.raw(), &bits, sizeof bits);
+  return one;
+}
+
+sardonyx::Tensor one_number(const Operand& number, DType dtype) {
+  return number.is_fraction ? one_number(number.number, dtype)
+                            : one_number(number.integer, number.number, dtype);
+}
+
+Tensor literal(double number, DType dtype) {
+  return literal(one_number(number, dtype));
 }
 
 Tensor literal(const Operand& number, DType dtype) {
-  // Integers of 64 bits are more than a double has.
-  if (number.is_fraction || !is_integer(dtype) || bits_of(dtype) < 64)
-    return literal(number.number, dtype);
-  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
-  std::memcpy(one.raw(), &number.integer, sizeof number.integer);
-  return literal(std::move(one));
+  return literal(one_number(number, dtype));
 }
 
 Tensor int64s(const std::vector<int64_t>& values) {

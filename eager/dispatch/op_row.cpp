@@ -79,18 +79,33 @@ Attrs parsed(const OpDef& op, const AttrMap& attrs, const Loc& loc) {
 }
 
 OpRow::OpRow(const char* name, std::vector<NamedMember> fields)
-    : op_(op_named(name)), fields_(std::move(fields)), index_(next_index()) {}
+    : op_(op_named(name)),
+      fields_(std::move(fields)),
+      plain_(fields_.empty() ? Attrs::parse(*op_.attrs, {}) : Attrs()),
+      index_(next_index()) {}
+
+template <typename Run>
+void OpRow::with_attrs(const void* attrs, const Loc& loc, const Run& run) const {
+  if (fields_.empty())
+    run(plain_);
+  else
+    run(attrs_of(attrs, loc));
+}
 
 Tensor OpRow::call(std::span<const Tensor> inputs, const void* attrs, const Loc& loc) const {
   Tensor output;
-  apply({op_, attrs_of(attrs, loc), trimmed(inputs), 0, loc}, {&output, 1});
+  with_attrs(attrs, loc, [&](const Attrs& parsed) {
+    apply({op_, parsed, trimmed(inputs), 0, loc}, {&output, 1});
+  });
   return output;
 }
 
 std::vector<Tensor> OpRow::call_many(std::span<const Tensor> inputs, const void* attrs,
                                      size_t outputs, const Loc& loc) const {
   std::vector<Tensor> results(outputs);
-  apply({op_, attrs_of(attrs, loc), trimmed(inputs), 0, loc}, results);
+  with_attrs(attrs, loc, [&](const Attrs& parsed) {
+    apply({op_, parsed, trimmed(inputs), 0, loc}, results);
+  });
   return results;
 }
 

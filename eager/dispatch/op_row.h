@@ -40,8 +40,12 @@ class OpRow {
   Attrs attrs_of(const void* attrs, const Loc& loc) const;
   bool is_same(std::span<const std::any> copies, const void* attrs) const;
 
+  template <typename Run>
+  void with_attrs(const void* attrs, const Loc& loc, const Run& run) const;
+
   const OpDef& op_;
   const std::vector<NamedMember> fields_;
+  const Attrs plain_;   // of an op without fields
   const size_t index_;  // of this row in what a thread keeps
 };
 

@@ -172,25 +172,25 @@ std::vector<std::string> einsum_terms(std::string_view equation) {
   return terms;
 }
 
+constexpr std::string_view kEllipsis = "...";
+
 // Einsum wants each "..." to stand for as many dims: here the shorter ones get dims of 1 in front,
 // which broadcast. What does not fit the equation is left for the op to refuse.
 std::vector<Tensor> with_equal_ellipses(std::string_view equation, std::vector<Tensor> operands,
                                         const Loc& loc) {
   const std::vector<std::string> terms = einsum_terms(equation);
   if (terms.size() != operands.size()) return operands;
-  constexpr std::string_view kDots = "...";
   size_t most = 0;
   std::vector<size_t> own(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
-    require_defined(operands[i], "einsum", text("operand ", i), loc);
-    if (terms[i].find(kDots) == std::string::npos) continue;
-    const size_t letters = terms[i].size() - kDots.size();
+    if (terms[i].find(kEllipsis) == std::string::npos) continue;
+    const size_t letters = terms[i].size() - kEllipsis.size();
     if (operands[i].rank() < letters) return operands;
     own[i] = operands[i].rank() - letters;
     most = std::max(most, own[i]);
   }
   for (size_t i = 0; i < operands.size(); ++i) {
-    const size_t at = terms[i].find(kDots);
+    const size_t at = terms[i].find(kEllipsis);
     if (at == std::string::npos) continue;
     for (size_t added = own[i]; added < most; ++added)
       operands[i] = operands[i].unsqueeze(static_cast<int64_t>(at), loc);
@@ -202,8 +202,12 @@ std::vector<Tensor> with_equal_ellipses(std::string_view equation, std::vector<T
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Loc loc) {
   static const OpDef& op = op_named("Einsum");
-  const std::vector<Tensor> aligned = with_equal_ellipses(equation, operands, loc);
-  return apply_many(op, aligned, {{"equation", std::string(equation)}}, 1, loc)[0];
+  for (size_t i = 0; i < operands.size(); ++i)
+    require_defined(operands[i], "einsum", text("operand ", i), loc);
+  const AttrMap attrs{{"equation", std::string(equation)}};
+  if (equation.find(kEllipsis) == std::string_view::npos)
+    return apply_many(op, operands, attrs, 1, loc)[0];
+  return apply_many(op, with_equal_ellipses(equation, operands, loc), attrs, 1, loc)[0];
 }
 
 namespace {
@@ -232,16 +236,16 @@ void check_alike(const std::vector<Tensor>& tensors, std::optional<int64_t> axis
   }
 }
 
+bool is_nothing(const Tensor& tensor, const Loc& loc) {
+  return tensor.defined() && tensor.rank() == 1 && proved_equal(tensor.size(0, loc), 0);
+}
+
 // As in torch, a tensor of shape [0] may stand beside any others, as what they are appended to.
 std::vector<Tensor> without_nothing(const std::vector<Tensor>& tensors, const Loc& loc) {
   std::vector<Tensor> kept;
-  for (const Tensor& tensor : tensors) {
-    const bool is_nothing =
-        tensor.defined() && tensor.rank() == 1 && proved_equal(tensor.size(0, loc), 0);
-    if (!is_nothing) kept.push_back(tensor);
-  }
-  const bool has_others =
-      kept.size() < tensors.size() && !kept.empty() && kept[0].defined() && kept[0].rank() != 1;
+  std::ranges::copy_if(tensors, std::back_inserter(kept),
+                       [&](const Tensor& tensor) { return !is_nothing(tensor, loc); });
+  const bool has_others = !kept.empty() && kept[0].defined() && kept[0].rank() != 1;
   if (!has_others) return tensors;
   for (const Tensor& tensor : tensors) {
     if (may_meet(tensor.dtype(), kept[0].dtype())) continue;
@@ -251,13 +255,18 @@ std::vector<Tensor> without_nothing(const std::vector<Tensor>& tensors, const Lo
   return kept;
 }
 
+Tensor concatenated(const std::vector<Tensor>& tensors, int64_t axis, const Loc& loc) {
+  static const OpDef& op = op_named("Concat");
+  check_alike(tensors, axis, "cat", loc);
+  return apply_many(op, tensors, {{"axis", axis}}, 1, loc)[0];
+}
+
 }  // namespace
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
-  static const OpDef& op = op_named("Concat");
-  const std::vector<Tensor> joined = without_nothing(tensors, loc);
-  check_alike(joined, axis, "cat", loc);
-  return apply_many(op, joined, {{"axis", axis}}, 1, loc)[0];
+  const auto adds_nothing = [&](const Tensor& tensor) { return is_nothing(tensor, loc); };
+  if (std::ranges::none_of(tensors, adds_nothing)) return concatenated(tensors, axis, loc);
+  return concatenated(without_nothing(tensors, loc), axis, loc);
 }
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   check_alike(tensors, {}, "stack", loc);

@@ -7,6 +7,7 @@
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
+#include "eager/dispatch/dispatch.h"
 #include "eager/dispatch/engine.h"
 #include "eager/trace/frame.h"
 #include "executor/session.h"
@@ -127,8 +128,7 @@ Tensor fed_value(const Tensor& placeholder, const Operand& value) {
     fail(ErrorCode::kInvalidArgument, text_of(value.loc), ": the fraction ", value.number,
          " is fed to a placeholder of ", dtype);
   }
-  return value.is_fraction ? Tensor::scalar(value.number, dtype)
-                           : Tensor::scalar(value.integer, dtype);
+  return Tensor(one_number(value, dtype));
 }
 
 }  // namespace
