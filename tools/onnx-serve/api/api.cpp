@@ -37,13 +37,19 @@ bool is_get(const HttpRequest& request) {
   return request.method == verb::get || request.method == verb::head;
 }
 
+// `methods`: as methods_of() gives them.
+bool is_among(std::string_view methods, const HttpRequest& request) {
+  return is_get(request) ? methods.starts_with("GET")
+                         : request.method == verb::post && methods.ends_with("POST");
+}
+
 // A body that nobody asked for is not read.
 std::optional<HttpAnswer> body_refusal(const HttpRequest& request,
                                        const std::vector<std::string>& path) {
   const std::string_view allowed = methods_of(path);
   if (allowed.empty()) return not_found(request.target);
-  if (request.method == verb::post && allowed.ends_with("POST")) return std::nullopt;
-  if (!is_get(request) || !allowed.starts_with("GET")) return wrong_method(allowed);
+  if (!is_among(allowed, request)) return wrong_method(allowed);
+  if (!is_get(request)) return std::nullopt;
   return error_answer(413, text("a GET of '", request.target, "' takes no body"));
 }
 
@@ -172,16 +178,16 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
 
 asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, IoThread& thread,
                                        Watched& connection) {
-  if (path.empty()) {
-    if (!is_get(request)) co_return wrong_method(methods_of(path));
-    co_return page();
-  }
-  if (path.size() == 1 && path[0] == "v2") {
-    if (!is_get(request)) co_return wrong_method(methods_of(path));
-    co_return server_metadata();
-  }
-  if (path.size() == 1 && path[0] == "metrics" && options_.has_metrics) {
-    if (!is_get(request)) co_return wrong_method(methods_of(path));
+  if (path.size() == 1 && path[0] == "metrics" && !options_.has_metrics)
+    co_return not_found(request.target);
+  const std::string_view methods = methods_of(path);
+  // Regions of memory say first whether they are served at all.
+  const bool is_memory = path.size() > 1 && path[1].ends_with("sharedmemory");
+  if (!methods.empty() && !is_memory && !is_among(methods, request))
+    co_return wrong_method(methods);
+  if (path.empty()) co_return page();
+  if (path.size() == 1 && path[0] == "v2") co_return server_metadata();
+  if (path.size() == 1 && path[0] == "metrics") {
     HttpAnswer answer;
     answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
     answer.text = metrics_text(repository_, options_.triton_metrics);
@@ -189,7 +195,6 @@ asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, I
   }
   if (path[0] != "v2") co_return not_found(request.target);
   if (path[1] == "health" && path.size() == 3) {
-    if (!is_get(request)) co_return wrong_method(methods_of(path));
     if (path[2] == "live") co_return health(false);
     if (path[2] == "ready") co_return health(true);
   }
@@ -199,14 +204,8 @@ asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, I
 
 asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& path,
                                              IoThread& thread, Watched& connection) {
-  if (path.size() == 3 && path[2] == "stats") {
-    if (!is_get(request)) co_return wrong_method(methods_of(path));
-    co_return statistics("", "");
-  }
-  if (path.size() == 2) {
-    if (!is_get(request)) co_return wrong_method(methods_of(path));
-    co_return model_names();
-  }
+  if (path.size() == 3 && path[2] == "stats") co_return statistics("", "");
+  if (path.size() == 2) co_return model_names();
   const std::string& name = path[2];
   std::string version;
   size_t at = 3;
@@ -219,14 +218,12 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
     co_return trace_setting(request, name);
   if (path.size() > at + 1) co_return not_found(request.target);
   if (call == "infer") {
-    if (request.method != verb::post) co_return wrong_method(methods_of(path));
     const auto model = repository_.find(name, version);
     co_return co_await infer(request, model, thread, connection);
   }
   const bool is_known =
       call.empty() || call == "ready" || call == "stats" || call == "config" || call == "profile";
   if (!is_known) co_return not_found(request.target);
-  if (!is_get(request)) co_return wrong_method(methods_of(path));
   if (call == "profile") {
     auto model = repository_.find(name, version);
     co_return co_await profile(request, model, thread, connection);
@@ -240,23 +237,17 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
 asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path) {
   if (path[1] == "repository") {
     if (path.size() == 3 && path[2] == "index") {
-      if (request.method != verb::post && !is_get(request))
-        co_return wrong_method(methods_of(path));
       const std::function<HttpAnswer()> work = [&] { return index(request); };
       co_return co_await elsewhere(work);
     }
     if (path.size() == 5 && path[2] == "models" && (path[4] == "load" || path[4] == "unload")) {
-      if (request.method != verb::post) co_return wrong_method(methods_of(path));
       const std::function<HttpAnswer()> work = [&] {
         return path[4] == "load" ? load(path[3], request) : unload(path[3], request);
       };
       co_return co_await elsewhere(work);
     }
   }
-  if (path[1] == "logging" && path.size() == 2) {
-    if (request.method != verb::post && !is_get(request)) co_return wrong_method(methods_of(path));
-    co_return logging(request);
-  }
+  if (path[1] == "logging" && path.size() == 2) co_return logging(request);
   if (path[1] == "trace" && path.size() == 3 && path[2] == "setting")
     co_return trace_setting(request, "");
   if (path[1] == "systemsharedmemory") co_return shared_memory(request, path);

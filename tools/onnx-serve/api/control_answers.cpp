@@ -166,8 +166,6 @@ HttpAnswer Api::logging(const HttpRequest& request) {
 }
 
 HttpAnswer Api::trace_setting(const HttpRequest& request, const std::string& model) {
-  const bool is_read = request.method == verb::get || request.method == verb::head;
-  if (request.method != verb::post && !is_read) return wrong_method(methods_of(*request.path));
   if (!model.empty() && repository_.serving(model).empty())
     refuse(Status::kNotFound, "Request for unknown model : ", model);
   if (request.method == verb::post) {

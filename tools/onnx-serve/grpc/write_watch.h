@@ -8,19 +8,18 @@
 #include <mutex>
 #include <set>
 
+#include "tools/onnx-serve/http/body_storage.h"
+
 namespace sardonyx::serve {
 
-// The time that a call has for the answer it is writing: as over HTTP, 30 s and 1 s more for each
-// 64 KiB.
+// The time that a call has for the answer it is writing: as over HTTP.
 class WriteWatch {
  public:
   using Clock = std::chrono::steady_clock;
   explicit WriteWatch(std::function<void()> cancel) : cancel_(std::move(cancel)) {}
 
   void begin(uint64_t bytes, Clock::time_point now = Clock::now()) {
-    constexpr std::chrono::seconds kLeast{30};
-    constexpr uint64_t kSlowestBytesPerSecond = 64 << 10;
-    until_ = now + kLeast + std::chrono::seconds(bytes / kSlowestBytesPerSecond);
+    until_ = now + Progress::time_for_answer(bytes);
   }
   void end() { until_ = Clock::time_point::max(); }
   void cancel_if_late(Clock::time_point now) {

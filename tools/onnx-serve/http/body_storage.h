@@ -77,6 +77,12 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr uint64_t kSlowestBytesPerSecond = 64 << 10;
+  static constexpr std::chrono::seconds kLeastForAnswer{30};
+  // The time that a client has to take an answer.
+  static std::chrono::seconds time_for_answer(uint64_t bytes,
+                                              std::chrono::seconds least = kLeastForAnswer) {
+    return least + std::chrono::seconds(bytes / kSlowestBytesPerSecond);
+  }
 
   explicit Progress(std::chrono::seconds period) : period_(period) {}
   Clock::time_point deadline() const { return begin_ + period_; }

@@ -71,8 +71,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
   static auto on(error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
 
   void allow(uint64_t bytes) {
-    deadline = Clock::now() + context_.limits.transfer +
-               std::chrono::seconds(bytes / Progress::kSlowestBytesPerSecond);
+    deadline = Clock::now() + Progress::time_for_answer(bytes, context_.limits.transfer);
   }
 
   // Reads and answers one request; false: it was the last one.

@@ -17,10 +17,9 @@ struct HttpLimits {
   uint64_t body_bytes = uint64_t{1} << 30;
   uint64_t all_body_bytes = uint64_t{4} << 30;  // of all requests at once
   size_t connections = 20'000;
-  std::chrono::seconds idle{75};      // between requests
-  std::chrono::seconds header{10};    // from the first wait for a request to the end of its header
-  std::chrono::seconds transfer{30};  // of an answer, and 1 s more for each 64 KB; of a body: see
-                                      // Progress
+  std::chrono::seconds idle{75};    // between requests
+  std::chrono::seconds header{10};  // from the first wait for a request to the end of its header
+  std::chrono::seconds transfer = Progress::kLeastForAnswer;  // the least; see Progress
 };
 
 // Where a request goes. `handle` is called in the connection's thread and may suspend.
