@@ -8,15 +8,16 @@ function(sardonyx_glob result mode folder)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# sardonyx_source_property(PROPERTY value files...): for files by name. Results may depend on such options, so a file
-# that is not there (renamed, perhaps) is an error and not passed over.
+# sardonyx_source_property(PROPERTY value files...): for files by name, relative to the project. Results may depend on
+# such options, so a file that is not there (renamed, perhaps) is an error and not passed over; and headers that others
+# have compiled with their options are not taken.
 function(sardonyx_source_property property value)
   foreach(source IN LISTS ARGN)
     if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${source})
       message(FATAL_ERROR "${property} is set for ${source}, which does not exist")
     endif()
-    set_property(SOURCE ${source} APPEND PROPERTY ${property} ${value})
-    set_property(SOURCE ${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+    set_property(SOURCE ${PROJECT_SOURCE_DIR}/${source} APPEND PROPERTY ${property} ${value})
+    set_property(SOURCE ${PROJECT_SOURCE_DIR}/${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
 endfunction()
 
