@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -24,15 +23,23 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// A positive number in an environment variable ("4", or OpenMP's list form "4,2"); 0 where there is
-// none.
-int from_environment(const char* name) {
-  const char* text = std::getenv(name);
-  if (!text) return 0;
+// A number of threads in an environment variable ("4", or OpenMP's list form "4,2").
+struct ThreadSetting {
+  explicit ThreadSetting(const char* name) {
+    if (const char* given = std::getenv(name)) text = given;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    is_too_large = read.ec == std::errc::result_out_of_range && !text.starts_with('-');
+    is_whole = read.ec != std::errc::invalid_argument && read.ptr == text.data() + text.size();
+  }
+  int threads() const { return std::max(value, 0); }  // 0: none are named
+  bool is_number() const {
+    return is_whole && (is_too_large || (value >= 0 && !text.starts_with('-')));
+  }
+
+  std::string_view text;
   int value = 0;
-  std::from_chars(text, text + std::strlen(text), value);
-  return std::max(value, 0);
-}
+  bool is_whole = false, is_too_large = false;
+};
 
 int affinity_count() {
   // Masks of machines with more CPUs than a cpu_set_t has bits for are asked for in larger ones.
@@ -172,7 +179,7 @@ double cgroup_free_tasks(const SystemFiles& files) {
 
 int available_thread_count() {
   for (const char* name : {"SARDONYX_NUM_THREADS", "OMP_NUM_THREADS"}) {
-    if (const int threads = from_environment(name)) return std::min(threads, kMaxThreads);
+    if (const int threads = ThreadSetting(name).threads()) return std::min(threads, kMaxThreads);
   }
   const double cpus = std::min<double>(affinity_count(), cgroup_cpu_quota());
   const double count = std::min({cpus, 1 + cgroup_free_tasks() / 2, double{kMaxThreads}});
@@ -180,17 +187,10 @@ int available_thread_count() {
 }
 
 std::string thread_setting_problem() {
-  const char* setting = std::getenv("SARDONYX_NUM_THREADS");
-  if (!setting || !*setting) return "";
-  const char* end = setting + std::strlen(setting);
-  int value = -1;
-  const auto [stop, problem] = std::from_chars(setting, end, value);
-  const bool is_number = stop == end && problem != std::errc::invalid_argument;
-  if (is_number && (value >= 0 || problem == std::errc::result_out_of_range) && *setting != '-')
-    return "";
-  return text("SARDONYX_NUM_THREADS: expected a number of threads, got '", setting, "'",
-              from_environment("SARDONYX_NUM_THREADS") > 0 ? "; what it begins with is taken"
-                                                           : "; it is passed over");
+  const ThreadSetting setting("SARDONYX_NUM_THREADS");
+  if (setting.text.empty() || setting.is_number()) return "";
+  return text("SARDONYX_NUM_THREADS: expected a number of threads, got '", setting.text, "'",
+              setting.threads() > 0 ? "; what it begins with is taken" : "; it is passed over");
 }
 
 int thread_count(int wanted) {

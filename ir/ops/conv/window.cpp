@@ -236,6 +236,17 @@ Window window_of(const WindowSpec& spec, const Shape& input, const Shape& kernel
 
 }  // namespace
 
+bool Window::is_pointwise() const {
+  for (size_t axis = 0; axis < rank(); ++axis) {
+    if (kernel[axis] != 1 || pads_begin[axis] != 0 || pads_end[axis] != 0) return false;
+  }
+  return true;
+}
+
+bool Window::has_unit_strides() const {
+  return std::ranges::all_of(strides, [](int64_t stride) { return stride == 1; });
+}
+
 TapRange taps_inside(int64_t start, int64_t kernel, int64_t dilation, int64_t size) {
   if (start >= size) return {0, 0};
   const int64_t begin = start >= 0 ? 0 : -start / dilation + (-start % dilation != 0);

@@ -49,6 +49,10 @@ struct Window {
   int64_t start(size_t axis, int64_t output) const {
     return output * strides[axis] - pads_begin[axis];
   }
+  // One tap, and nothing around the input.
+  bool is_pointwise() const;
+  // Each window is one element further than the one before.
+  bool has_unit_strides() const;
 };
 
 // The taps [begin, end) of the window that begins at `start` which are inside [0, size).

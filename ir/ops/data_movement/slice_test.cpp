@@ -50,7 +50,7 @@ TEST(SliceRangeTest, AgreesWithStepping) {
   }
 }
 
-// Bounds that depend on sizes may turn out negative, and then count from the end, or exceed the
+// Bounds that depend on sizes may be negative in a run, and then count from the end, or exceed the
 // size.
 TEST(SliceRangeTest, BoundsOfSizesAgreeWithStepping) {
   const Dim n = Dim::symbol("n"), m = Dim::symbol("m");

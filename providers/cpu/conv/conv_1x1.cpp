@@ -142,20 +142,12 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
   });
 }
 
-bool is_pointwise(const ops::Window& window) {
-  for (size_t axis = 0; axis < window.rank(); ++axis) {
-    if (window.kernel[axis] != 1 || window.pads_begin[axis] != 0 || window.pads_end[axis] != 0)
-      return false;
-  }
-  return true;
-}
-
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation) {
   if (const char* why = why_unsupported_image(request, true)) return Prepared::refuse(why);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  if (!is_pointwise(window)) return Prepared::refuse("the window is larger");
+  if (!window.is_pointwise()) return Prepared::refuse("the window is larger");
   const LayoutPtr from = float_image_layout(x.shape, false);
   const LayoutPtr to = float_image_layout(y.shape, false);
   if (x.layout && !same_layout(x.layout, from)) return Prepared::refuse("channels are not last");

@@ -110,15 +110,6 @@ class PointwisePlanesKernel : public Kernel {
   int threads_ = 1;
 };
 
-bool is_dense_pointwise(const ops::Window& window) {
-  for (size_t axis = 0; axis < window.rank(); ++axis) {
-    if (window.kernel[axis] != 1 || window.strides[axis] != 1 || window.pads_begin[axis] != 0 ||
-        window.pads_end[axis] != 0)
-      return false;
-  }
-  return true;
-}
-
 Prepared prepare_planes(const KernelRequest& request, const ops::ConvAttrs& attrs,
                         const ops::FusedActivation& activation) {
   if (const char* why = why_unsupported_image(request, true)) return Prepared::refuse(why);
@@ -128,7 +119,8 @@ Prepared prepare_planes(const KernelRequest& request, const ops::ConvAttrs& attr
   if (request.has(3) && request.inputs[3].layout)
     return Prepared::refuse("the residual is in another layout");
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  if (!is_dense_pointwise(window)) return Prepared::refuse("the window is larger, or strides are");
+  if (!window.is_pointwise() || !window.has_unit_strides())
+    return Prepared::refuse("the window is larger, or strides are");
   const auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   const Shape in = image_shape(x.shape);
