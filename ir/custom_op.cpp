@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <tuple>
 
-#include "ir/datum_bools.h"
+#include "ir/datum_tensors.h"
 
 namespace sardonyx {
 namespace {

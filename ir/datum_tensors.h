@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/core/bools.h"
 #include "ir/datum.h"
 
 namespace sardonyx {
@@ -36,6 +37,18 @@ Datum with_tensors(const Datum& datum, const Change& change) {
   if (!datum.is_sparse()) return datum;
   const SparseTensor& sparse = datum.sparse();
   return SparseTensor{change(sparse.values), change(sparse.indices), sparse.shape};
+}
+
+// Is there a bool whose byte is neither 0 nor 1?
+inline bool has_odd_bools(const Datum& datum) {
+  return any_tensor(datum, [](const Tensor& tensor) {
+    return tensor.dtype() == DType::kBool && !are_normal_bools(tensor.raw(), tensor.bytes());
+  });
+}
+
+// `datum`, but with copies of those of its tensors that have such bools.
+inline Datum with_normal_bools(const Datum& datum) {
+  return with_tensors(datum, [](const Tensor& tensor) { return with_normal_bools(tensor); });
 }
 
 }  // namespace sardonyx

@@ -147,7 +147,7 @@ Tensor npy_elements(const NpyHeader& header, std::span<const std::byte> data) {
   }
   if (header.byte_order == '>')
     swap_bytes(out, data.size(), header.kind == 'c' ? width / 2 : width);
-  if (dtype == DType::kBool) normalize_bools(out, out, tensor.bytes());
+  normalize_bools(tensor);
   return tensor;
 }
 

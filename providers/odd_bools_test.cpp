@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ir/core/bools.h"
-#include "ir/datum_bools.h"
+#include "ir/datum_tensors.h"
 #include "ir/kernel.h"
 #include "ir/op_samples.h"
 #include "ir/reference_evaluator.h"

@@ -113,7 +113,7 @@ Tensor tensor_from_binary(DType dtype, Shape shape, std::span<const std::byte> b
   check_size(dtype, shape, bytes.size(), what);
   Tensor tensor = Tensor::allocate(dtype, std::move(shape));
   if (!bytes.empty()) std::memcpy(tensor.raw(), bytes.data(), bytes.size());
-  if (dtype == DType::kBool) normalize_bools(tensor.raw(), tensor.raw(), tensor.bytes());
+  normalize_bools(tensor);
   return tensor;
 }
 
@@ -127,7 +127,7 @@ Tensor tensor_from_binary(DType dtype, Shape shape, const std::shared_ptr<Buffer
     return tensor_from_binary(dtype, std::move(shape), source, what);
   check_size(dtype, shape, bytes, what);
   Tensor tensor(dtype, std::move(shape), buffer, offset);
-  if (dtype == DType::kBool) normalize_bools(tensor.raw(), tensor.raw(), tensor.bytes());
+  normalize_bools(tensor);
   return tensor;
 }
 

@@ -61,6 +61,8 @@ void append_float(std::string& out, T value) {
   }
 }
 
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD, for a byte that is no UTF-8
+
 template <typename T>
 void append_integer(std::string& out, T value) {
   char buffer[24];
@@ -87,7 +89,7 @@ void append_json_string(std::string& out, std::string_view text) {
         continue;
       }
       flush();
-      out += "\xEF\xBF\xBD";
+      out += kReplacement;
       ++at;
     } else if (c == '"' || c == '\\') {
       flush();
@@ -119,7 +121,7 @@ std::string utf8_text(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t length = sequence_length(text);
-    out += length > 0 ? text.substr(0, length) : "\xEF\xBF\xBD";
+    out += length > 0 ? text.substr(0, length) : kReplacement;
     text.remove_prefix(std::max<size_t>(length, 1));
   }
   return out;

@@ -4,7 +4,7 @@
 
 #include "executor/type_check.h"
 #include "ir/core/memory/scratch_arena.h"
-#include "ir/datum_bools.h"
+#include "ir/datum_tensors.h"
 
 namespace sardonyx {
 namespace {

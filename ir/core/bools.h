@@ -12,6 +12,8 @@ namespace sardonyx {
 bool are_normal_bools(const void* bytes, size_t count);
 // 1 for every byte that is not 0. `to` may be `from`.
 void normalize_bools(const void* from, void* to, size_t count);
+// The same in the tensor itself, of other types nothing.
+void normalize_bools(Tensor& tensor);
 // Whether element `index` holds.
 inline bool bool_at(const void* bytes, int64_t index) {
   return static_cast<const uint8_t*>(bytes)[index] != 0;

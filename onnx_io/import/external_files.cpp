@@ -78,7 +78,7 @@ Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dty
     read_exactly(*source.file, offset, tensor.raw(), bytes);
   else if (bytes > 0)
     std::memcpy(tensor.raw(), source.bytes->data() + source.begin + offset, bytes);
-  if (dtype == DType::kBool) normalize_bools(tensor.raw(), tensor.raw(), bytes);
+  normalize_bools(tensor);
   return tensor;
 }
 
