@@ -448,8 +448,8 @@ SX_API sx_status sx_binding_output_string(const sx_binding* binding, size_t inde
 SX_API sx_status sx_binding_output_strings(const sx_binding* binding, size_t index,
                                            const char** strings, size_t* lengths, size_t count);
 /* An output of the last run, of any kind: a handle of the caller's that later runs do not change.
- * What lies in memory of the caller's is copied: bound for an output, or for an input that the
- * model passes through. */
+ * Memory of the caller's is copied: what is bound for an output, or for an input that the model
+ * passes through. */
 SX_API sx_status sx_binding_output_value(const sx_binding* binding, size_t index, sx_value** value);
 /* Runs with the inputs that are bound and gives any `count` values of the model by name: outputs,
  * what lies between, initializers. Handles of the caller's, none where it fails. Values that are
