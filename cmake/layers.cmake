@@ -114,12 +114,12 @@ function(sardonyx_proto name folder)
   set(SARDONYX_SCHEMA_DIR_${name} ${generated} PARENT_SCOPE)
 endfunction()
 
-# sardonyx_layer(name folder [USES layers...] [LIBS third-party targets...] [PROTO] [FLAT] [OWN_OPTIONS]
+# sardonyx_layer(name folder [USES layers...] [LIBS third-party targets...] [PROTO] [FLAT] [OWN_OPTIONS] [INTERNAL]
 #                [EXCEPT sub-folders...])
 # PROTO: the folder has a schema. FLAT: its sub-folders are layers of their own. EXCEPT: these are. OWN_OPTIONS: it is
-# given compile options of its own.
+# given compile options of its own. INTERNAL: only what links it has it built.
 function(sardonyx_layer name folder)
-  cmake_parse_arguments(layer "PROTO;FLAT;OWN_OPTIONS" "" "USES;LIBS;EXCEPT" ${ARGN})
+  cmake_parse_arguments(layer "PROTO;FLAT;OWN_OPTIONS;INTERNAL" "" "USES;LIBS;EXCEPT" ${ARGN})
   set(SARDONYX_LIBS_${name} "${layer_LIBS}" PARENT_SCOPE)
   if(layer_PROTO)
     sardonyx_proto(${name} ${folder})
@@ -156,7 +156,9 @@ function(sardonyx_layer name folder)
     target_include_directories(${target} SYSTEM PRIVATE ${SARDONYX_SCHEMA_DIR_${name}})
     add_dependencies(${target} sardonyx_${name}_schema)
   endif()
-  add_dependencies(programs ${target})
+  if(NOT layer_INTERNAL)
+    add_dependencies(programs ${target})
+  endif()
 endfunction()
 
 # Adds to a layer what knows the digest of the sources of ir and of the providers.
@@ -176,6 +178,12 @@ function(sardonyx_source_digest name)
     VERBATIM)
   target_sources(sardonyx_${name} PRIVATE ${output})
   set_property(SOURCE ${output} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+function(sardonyx_program_defaults target)
+  sardonyx_target_defaults(${target})
+  target_compile_options(${target} PRIVATE ${SARDONYX_PROGRAM_OPTIONS})
+  sardonyx_use_precompiled(${target} PROGRAMS)
 endfunction()
 
 # sardonyx_tools(folder USES layers... RUNTIME programs... RUNTIME_USES layers... DEVELOPER programs...
@@ -204,14 +212,15 @@ function(sardonyx_tools folder)
       set(uses ${runtime_uses})
     endif()
     add_executable(${name} ${path}/main.cpp)
-    sardonyx_target_defaults(${name})
+    sardonyx_program_defaults(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
     if(sources)
       add_library(tool_${name} STATIC ${sources})
-      sardonyx_target_defaults(tool_${name})
+      sardonyx_program_defaults(tool_${name})
+      # Linked into programs alone, so that it is compiled as they are.
+      set_target_properties(tool_${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(tool_${name} PRIVATE -fPIE)
       sardonyx_join_sources(tool_${name} ${sources})
-      # Reading of arguments and writing of tables: half of the compiler's work on these is optimising what runs once.
-      target_compile_options(tool_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
       target_link_libraries(tool_${name} PUBLIC ${uses} ${tool_LIBS})
       target_link_libraries(${name} PRIVATE tool_${name})
     endif()
@@ -235,7 +244,7 @@ function(sardonyx_program_folder folder names)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
-    sardonyx_target_defaults(${name})
+    sardonyx_program_defaults(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/examples)
     target_link_libraries(${name} PRIVATE ${ARGN})
     add_dependencies(programs ${name})

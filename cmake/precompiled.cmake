@@ -8,8 +8,10 @@ else()
   set(precompiled_default OFF)
 endif()
 option(SARDONYX_PRECOMPILED_HEADERS "compile common headers once" ${precompiled_default})
-# Tests ask more of the compiler's time than of the machine's.
+# Tests ask more of the compiler's time than of the machine's; and of reading arguments and writing tables half of the
+# compiler's work would be optimising what runs once.
 set(SARDONYX_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+set(SARDONYX_PROGRAM_OPTIONS $<$<CONFIG:Release>:-O1>)
 set(SARDONYX_PRECOMPILED_FOLDER ${PROJECT_SOURCE_DIR}/cmake/precompiled)
 
 # Some libraries ask for -pthread, and headers that were compiled without it are not taken with it.
@@ -18,32 +20,50 @@ function(sardonyx_precompile target header)
   target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${SARDONYX_PRECOMPILED_FOLDER}/${header}>)
 endfunction()
 
+# sardonyx_precompile_shared(target header OPTIONS options... LINK third-party targets...): `target` compiles the header for
+# those that reuse it.
+macro(sardonyx_precompile_shared target header)
+  cmake_parse_arguments(shared "" "" "OPTIONS;LINK" ${ARGN})
+  sardonyx_target_defaults(${target})
+  target_compile_options(${target} PRIVATE ${shared_OPTIONS})
+  target_link_libraries(${target} PRIVATE ${shared_LINK})
+  sardonyx_precompile(${target} ${header})
+endmacro()
+
 if(SARDONYX_PRECOMPILED_HEADERS)
-  add_library(sardonyx_precompiled OBJECT EXCLUDE_FROM_ALL ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
-  sardonyx_target_defaults(sardonyx_precompiled)
-  sardonyx_precompile(sardonyx_precompiled standard.h)
+  set(main ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
+  add_library(sardonyx_precompiled OBJECT EXCLUDE_FROM_ALL ${main})
+  sardonyx_precompile_shared(sardonyx_precompiled standard.h)
+  if(SARDONYX_TOOLS)
+    find_package(CLI11 REQUIRED CONFIG)
+    find_package(nlohmann_json REQUIRED CONFIG)
+    add_executable(sardonyx_precompiled_programs EXCLUDE_FROM_ALL ${main})
+    sardonyx_precompile_shared(sardonyx_precompiled_programs programs.h
+      OPTIONS ${SARDONYX_PROGRAM_OPTIONS} LINK CLI11::CLI11 nlohmann_json::nlohmann_json)
+  endif()
   if(SARDONYX_TESTS)
     find_package(GTest REQUIRED)
-    add_executable(sardonyx_precompiled_tests EXCLUDE_FROM_ALL ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
-    sardonyx_target_defaults(sardonyx_precompiled_tests)
-    target_compile_options(sardonyx_precompiled_tests PRIVATE ${SARDONYX_TEST_OPTIONS})
-    target_link_libraries(sardonyx_precompiled_tests PRIVATE GTest::gmock GTest::gtest)
-    sardonyx_precompile(sardonyx_precompiled_tests tests.h)
+    add_executable(sardonyx_precompiled_tests EXCLUDE_FROM_ALL ${main})
+    sardonyx_precompile_shared(sardonyx_precompiled_tests tests.h
+      OPTIONS ${SARDONYX_TEST_OPTIONS} LINK GTest::gmock GTest::gtest)
   endif()
 endif()
 
-# sardonyx_use_precompiled(target [OWN]): libraries of the default options, test programs, and with OWN others.
+# sardonyx_use_precompiled(target [OWN | PROGRAMS | TESTS]): libraries of the default options, libraries of others, and
+# what is linked into programs or tests alone and has their options.
 function(sardonyx_use_precompiled target)
   if(NOT SARDONYX_PRECOMPILED_HEADERS)
     return()
   endif()
-  if("OWN" IN_LIST ARGN)
+  cmake_parse_arguments(use "OWN;PROGRAMS;TESTS" "" "" ${ARGN})
+  if(use_OWN)
     sardonyx_precompile(${target} standard.h)
     return()
   endif()
   set(headers sardonyx_precompiled)
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL "EXECUTABLE")
+  if(use_PROGRAMS)
+    set(headers sardonyx_precompiled_programs)
+  elseif(use_TESTS)
     set(headers sardonyx_precompiled_tests)
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-pthread>)

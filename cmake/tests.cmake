@@ -17,7 +17,7 @@ function(sardonyx_test_program name)
   endif()
   add_executable(${name} ${test_SOURCES})
   sardonyx_target_defaults(${name})
-  sardonyx_use_precompiled(${name})
+  sardonyx_use_precompiled(${name} TESTS)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE
     SARDONYX_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SARDONYX_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
