@@ -114,12 +114,12 @@ function(sardonyx_proto name folder)
   set(SARDONYX_SCHEMA_DIR_${name} ${generated} PARENT_SCOPE)
 endfunction()
 
-# sardonyx_layer(name folder [USES layers...] [LIBS third-party targets...] [PROTO] [FLAT] [OWN_OPTIONS] [INTERNAL]
+# sardonyx_layer(name folder [USES layers...] [LIBS third-party targets...] [PROTO] [FLAT] [OWN_OPTIONS header] [INTERNAL]
 #                [EXCEPT sub-folders...])
 # PROTO: the folder has a schema. FLAT: its sub-folders are layers of their own. EXCEPT: these are. OWN_OPTIONS: it is
-# given compile options of its own. INTERNAL: only what links it has it built.
+# given compile options of its own, and precompiles this header. INTERNAL: only what links it has it built.
 function(sardonyx_layer name folder)
-  cmake_parse_arguments(layer "PROTO;FLAT;OWN_OPTIONS;INTERNAL" "" "USES;LIBS;EXCEPT" ${ARGN})
+  cmake_parse_arguments(layer "PROTO;FLAT;INTERNAL" "OWN_OPTIONS" "USES;LIBS;EXCEPT" ${ARGN})
   set(SARDONYX_LIBS_${name} "${layer_LIBS}" PARENT_SCOPE)
   if(layer_PROTO)
     sardonyx_proto(${name} ${folder})
@@ -143,7 +143,7 @@ function(sardonyx_layer name folder)
   sardonyx_join_sources(${target} ${sources})
   set(own "")
   if(layer_OWN_OPTIONS)
-    set(own OWN)
+    set(own OWN ${layer_OWN_OPTIONS})
   endif()
   sardonyx_use_precompiled(${target} ${own})
   target_include_directories(${target} PUBLIC
@@ -183,7 +183,6 @@ endfunction()
 function(sardonyx_program_defaults target)
   sardonyx_target_defaults(${target})
   target_compile_options(${target} PRIVATE ${SARDONYX_PROGRAM_OPTIONS})
-  sardonyx_use_precompiled(${target} PROGRAMS)
 endfunction()
 
 # sardonyx_tools(folder USES layers... RUNTIME programs... RUNTIME_USES layers... DEVELOPER programs...
@@ -217,9 +216,6 @@ function(sardonyx_tools folder)
     if(sources)
       add_library(tool_${name} STATIC ${sources})
       sardonyx_program_defaults(tool_${name})
-      # Linked into programs alone, so that it is compiled as they are.
-      set_target_properties(tool_${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-      target_compile_options(tool_${name} PRIVATE -fPIE)
       sardonyx_join_sources(tool_${name} ${sources})
       target_link_libraries(tool_${name} PUBLIC ${uses} ${tool_LIBS})
       target_link_libraries(${name} PRIVATE tool_${name})

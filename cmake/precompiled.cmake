@@ -1,6 +1,7 @@
 # Headers that most sources include, compiled once and not for each source. What gcc has compiled keeps its options, and
 # hands them on to functions behind a pragma that changes the target: only sources with the very same options may share
-# it. So a target with options of its own has headers of its own, and a source with such options has none.
+# it. So a target with options of its own has headers of its own, and a source with such options has none. What is taken is
+# read whole, a second for 100 MB: programs, which are few files each, read their headers' text faster.
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(precompiled_default ${SARDONYX_JOINED_SOURCES})
@@ -34,13 +35,6 @@ if(SARDONYX_PRECOMPILED_HEADERS)
   set(main ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
   add_library(sardonyx_precompiled OBJECT EXCLUDE_FROM_ALL ${main})
   sardonyx_precompile_shared(sardonyx_precompiled standard.h)
-  if(SARDONYX_TOOLS)
-    find_package(CLI11 REQUIRED CONFIG)
-    find_package(nlohmann_json REQUIRED CONFIG)
-    add_executable(sardonyx_precompiled_programs EXCLUDE_FROM_ALL ${main})
-    sardonyx_precompile_shared(sardonyx_precompiled_programs programs.h
-      OPTIONS ${SARDONYX_PROGRAM_OPTIONS} LINK CLI11::CLI11 nlohmann_json::nlohmann_json)
-  endif()
   if(SARDONYX_TESTS)
     find_package(GTest REQUIRED)
     add_executable(sardonyx_precompiled_tests EXCLUDE_FROM_ALL ${main})
@@ -49,21 +43,18 @@ if(SARDONYX_PRECOMPILED_HEADERS)
   endif()
 endif()
 
-# sardonyx_use_precompiled(target [OWN | PROGRAMS | TESTS]): libraries of the default options, libraries of others, and
-# what is linked into programs or tests alone and has their options.
+# sardonyx_use_precompiled(target [OWN header | TESTS]): libraries of the default options, libraries of others, and tests.
 function(sardonyx_use_precompiled target)
   if(NOT SARDONYX_PRECOMPILED_HEADERS)
     return()
   endif()
-  cmake_parse_arguments(use "OWN;PROGRAMS;TESTS" "" "" ${ARGN})
+  cmake_parse_arguments(use "TESTS" "OWN" "" ${ARGN})
   if(use_OWN)
-    sardonyx_precompile(${target} standard.h)
+    sardonyx_precompile(${target} ${use_OWN})
     return()
   endif()
   set(headers sardonyx_precompiled)
-  if(use_PROGRAMS)
-    set(headers sardonyx_precompiled_programs)
-  elseif(use_TESTS)
+  if(use_TESTS)
     set(headers sardonyx_precompiled_tests)
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-pthread>)

@@ -38,7 +38,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
