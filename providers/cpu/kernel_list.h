@@ -10,8 +10,8 @@ namespace sardonyx::cpu {
 // The first kernel of this provider that takes the request; those look at no layouts.
 Prepared prepare_portable(const KernelRequest& request);
 
-// Kernels for images in a layout, and for weights that are known ahead; in the provider's list they
-// are among others of their op (providers/onednn/provider.cpp).
+// Kernels for images in a layout, and for weights that are known ahead; in the list of the provider
+// that has layouts they are among others of their op (providers/onednn/provider.cpp).
 std::span<const KernelEntry> dwconv_kernels();
 std::span<const KernelEntry> conv_1x1_kernels();
 std::span<const KernelEntry> conv_1x1_nchw_kernels();
@@ -32,6 +32,7 @@ std::span<const KernelEntry> deform_conv_kernels();
 std::span<const KernelEntry> grid_sample_kernels();
 std::span<const KernelEntry> col2im_kernels();
 std::span<const KernelEntry> conv_f64_kernels();
+std::span<const KernelEntry> conv_im2col_kernels();
 std::span<const KernelEntry> roi_align_kernels();
 std::span<const KernelEntry> crop_and_resize_kernels();
 std::span<const KernelEntry> blockwise_dequantize_kernels();

@@ -21,7 +21,7 @@ namespace {
 
 // Below, the heap serves well.
 constexpr size_t kLarge = 256 << 10;
-// Larger ones are not kept, unless keep_blocks() asks for more than is kept by itself.
+// Larger ones are not kept at first, unless keep_blocks() asks for more than is kept by itself.
 constexpr size_t kLargestKept = 32 << 20;
 // From here on, fewer and larger pages are worth asking for: they are had five times as fast as as
 // many bytes of small ones, and to run through them takes a few percent less. But where the system
@@ -39,6 +39,8 @@ constexpr int64_t kSlowPeriod = 2'000'000'000;
 // What is kept at first, and where blocks are allocated and freed in step, at most.
 constexpr size_t kKeptBytes = 8 << 20;
 constexpr size_t kMaxKeptBytes = 64 << 20;
+// The same of blocks that are larger.
+constexpr size_t kMaxKeptLargeBytes = 256 << 20;
 
 constexpr bool kHeapOnly = kAddressSanitizer || kThreadSanitizer;  // there, blocks are watched
 
@@ -51,25 +53,24 @@ size_t mapped_bytes(size_t bytes) {
 
 // Blocks of no use at the moment, the last one given back at the end. To ask again for a size that
 // there was no space for shows that more should be kept: to map a block anew costs more than to
-// write it. Takes no memory itself, since blocks come back in destructors.
-class KeptBlocks {
+// write it. Takes no memory itself, since blocks come back in destructors. Not thread-safe.
+class BlockList {
  public:
+  constexpr BlockList(size_t least, size_t most) : limit_(least), least_(least), most_(most) {}
+
   void* take(size_t bytes) {
-    const std::lock_guard lock(mutex_);
     for (size_t i = count_; i-- > 0;) {
       if (blocks_[i].bytes == bytes) return remove(i).data;
     }
     const auto missed = std::find(missed_.begin(), missed_.end(), bytes);
     if (missed != missed_.end()) {
       *missed = 0;
-      limit_ = std::max(limit_, std::min(limit_ + bytes, kMaxKeptBytes));
+      limit_ = std::max(limit_, std::min(limit_ + bytes, most_));
     }
     return nullptr;
   }
 
   void give_back(void* data, size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (bytes > largest_) return unmap({data, bytes});
     while (count_ > 0 && (total_ + bytes > limit_ || count_ == kMax))
       unmap(remove(0));
     if (bytes > limit_) return unmap({data, bytes});
@@ -77,20 +78,21 @@ class KeptBlocks {
     total_ += bytes;
   }
 
-  void release() {
-    const std::lock_guard lock(mutex_);
-    while (count_ > 0)
+  // Until no more than `bytes` are left.
+  void shrink(size_t bytes) {
+    while (count_ > 0 && total_ > bytes)
       unmap(remove(0));
+  }
+
+  void release() {
+    shrink(0);
     missed_ = {};
     limit_ = least_;
   }
 
   void keep(size_t bytes) {
-    const std::lock_guard lock(mutex_);
     least_ = limit_ = std::max(bytes, kKeptBytes);
-    largest_ = std::max(bytes, kLargestKept);
-    while (count_ > 0 && total_ > bytes)
-      unmap(remove(0));
+    shrink(bytes);
   }
 
  private:
@@ -113,15 +115,51 @@ class KeptBlocks {
     return removed;
   }
 
-  std::mutex mutex_;
   std::array<FreeBlock, kMax> blocks_{};
   size_t count_ = 0;
   size_t total_ = 0;
-  size_t limit_ = kKeptBytes;
-  size_t least_ = kKeptBytes;  // that the limit starts from
-  size_t largest_ = kLargestKept;
+  size_t limit_;
+  size_t least_;                     // that the limit starts from
+  size_t most_;                      // that it grows to
   std::array<size_t, 64> missed_{};  // sizes of the last that were let go
   size_t next_missed_ = 0;
+};
+
+// Large blocks have a list of their own, which small ones do not push out of it. Where one is asked
+// for of which none is kept, what is kept would only add to it: it goes first.
+class KeptBlocks {
+ public:
+  void* take(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes <= largest_) return blocks_.take(bytes);
+    void* kept = large_.take(bytes);
+    if (!kept) large_.shrink(0);
+    return kept;
+  }
+
+  void give_back(void* data, size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    (bytes <= largest_ ? blocks_ : large_).give_back(data, bytes);
+  }
+
+  void release() {
+    const std::lock_guard lock(mutex_);
+    blocks_.release();
+    large_.release();
+  }
+
+  void keep(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    largest_ = std::max(bytes, kLargestKept);
+    blocks_.keep(bytes);
+    large_.release();
+  }
+
+ private:
+  std::mutex mutex_;
+  BlockList blocks_{kKeptBytes, kMaxKeptBytes};
+  BlockList large_{0, kMaxKeptLargeBytes};
+  size_t largest_ = kLargestKept;
 };
 
 // Never destroyed: buffers of static lifetime may come back after everything else is gone.

@@ -31,7 +31,8 @@ void give_back_addresses(void* begin, size_t bytes);
 // Keeps up to `bytes` of large blocks that were given back, whatever their sizes, where the next
 // ones to be taken are likely to be of the same sizes: writing to fresh memory costs several times
 // as much as to old. Gives back to the system what is more than that. By default a few small ones
-// are kept.
+// are kept, and larger ones once their sizes are asked for again, as far as no other large one is
+// mapped meanwhile.
 void keep_blocks(size_t bytes);
 
 }  // namespace sardonyx

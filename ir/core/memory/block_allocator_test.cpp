@@ -77,6 +77,33 @@ TEST(MemoryBlocks, large_ones_are_kept_where_that_is_asked_for) {
   give_back_block(last, kBytes);
 }
 
+TEST(MemoryBlocks, large_ones_are_kept_once_they_are_asked_for_again) {
+  if (are_blocks_watched()) GTEST_SKIP() << "blocks are watched";
+  release_kept_blocks();
+  constexpr size_t kBytes = 40 << 20, kOther = 48 << 20, kHuge = size_t{300} << 20;
+  // Whether a block was written to before, by its last byte.
+  const auto was_used = [](size_t bytes) {
+    auto* block = static_cast<unsigned char*>(take_block(bytes));
+    const bool is_used = block[bytes - 1] == 7;
+    block[bytes - 1] = 7;
+    give_back_block(block, bytes);
+    return is_used;
+  };
+  EXPECT_FALSE(was_used(kBytes));
+  EXPECT_FALSE(was_used(kBytes));
+  EXPECT_TRUE(was_used(kBytes));
+  for (int i = 0; i < 30; ++i)
+    was_used(5 << 20);
+  EXPECT_TRUE(was_used(kBytes));
+  EXPECT_FALSE(was_used(kOther));
+  EXPECT_FALSE(was_used(kBytes));  // went for the other one
+  for (int i = 0; i < 3; ++i)
+    EXPECT_FALSE(was_used(kHuge));
+  release_kept_blocks();
+  EXPECT_FALSE(was_used(kBytes));
+  release_kept_blocks();
+}
+
 TEST(MemoryBlocks, there_is_no_block_of_absurd_size) {
   EXPECT_EQ(take_block(SIZE_MAX - 10), nullptr);
   EXPECT_EQ(take_block(SIZE_MAX / 2), nullptr);

@@ -115,11 +115,12 @@ void note_copied(size_t bytes) {
 
 void assign_string(std::string& to, std::string_view from) {
   note_copied(from.size());
-  const size_t before = to.capacity();
-  // A string that is too short grows to twice its capacity at least.
-  if (from.size() > before)
-    count_characters(to, outside_bytes(before), outside_bytes(std::max(from.size(), 2 * before)));
-  to.assign(from);
+  assign_noted_string(to, from);
+}
+
+void assign_string(std::string& to, const std::string& from) {
+  note_copied(from.size());
+  assign_noted_string(to, from);
 }
 
 void move_string(std::string& to, std::string&& from) {

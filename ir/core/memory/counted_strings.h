@@ -45,7 +45,17 @@ void note_copied(size_t bytes);
 
 // Each gives `to` the characters of `from`. `to` is unchanged where they throw.
 void assign_string(std::string& to, std::string_view from);
+void assign_string(std::string& to, const std::string& from);
 void move_string(std::string& to, std::string&& from);
+
+// What assign_string() does but for note_copied(), which is told of many at once.
+template <typename String>
+void assign_noted_string(std::string& to, const String& from) {
+  // A string that is too short grows to twice its capacity at least.
+  if (const size_t before = to.capacity(); from.size() > before)
+    count_characters(to, outside_bytes(before), outside_bytes(std::max(from.size(), 2 * before)));
+  to = from;
+}
 
 // Elements of any type, which are moved without looking into them.
 template <typename T>

@@ -112,7 +112,7 @@ TEST(StringElements, AreGivenBackWithTheirBuffer) {
     const size_t objects = budget->used();
     assign_string(a.mutable_values<std::string>()[0], std::string(1000, 'x'));
     EXPECT_EQ(budget->used(), objects + 1001);
-    assign_string(a.mutable_values<std::string>()[0], "short");  // keeps its capacity
+    assign_string(a.mutable_values<std::string>()[0], std::string("short"));  // keeps its capacity
     EXPECT_EQ(budget->used(), objects + 1001);
     Tensor b = a.clone();
     move_string(b.mutable_values<std::string>()[1], std::move(a.mutable_values<std::string>()[0]));

@@ -116,6 +116,27 @@ TEST(Tokenizer, ExpressionsSeparatorsAndCharacters) {
   EXPECT_NE(error_of("com.microsoft::Tokenizer", {x}, base), "");
 }
 
+// Characters alone are found without an expression, and matches at the start before all others.
+TEST(Tokenizer, FindsTheSameByCharactersAndByExpressions) {
+  const Datum x = Tensor::vector<std::string>({"", "oo",
+                                               "foo\xC3\xA9"
+                                               "boo\xC3\xA9",
+                                               "\xC3\xA9\xC3\xA9 oooo", "no", "o\xC3\xA9o"});
+  const auto tokens = [&](const Strings& separators, int64_t shortest) {
+    const auto out = run_op("com.microsoft::Tokenizer", {x},
+                            {{"mark", int64_t{0}},
+                             {"mincharnum", shortest},
+                             {"pad_value", std::string("#")},
+                             {"separators", separators}});
+    return elements<std::string>(out[0]);
+  };
+  for (const int64_t shortest : {1, 2}) {
+    EXPECT_EQ(tokens({"oo"}, shortest), tokens({"o{2}"}, shortest));
+    EXPECT_EQ(tokens({"\xC3\xA9", "oo"}, shortest), tokens({"(?:\xC3\xA9)", "[o][o]"}, shortest));
+  }
+  EXPECT_EQ(tokens({"o+"}, 1), tokens({"oo*"}, 1));
+}
+
 Datum byte(uint8_t value) {
   return Tensor::scalar(value);
 }

@@ -58,6 +58,17 @@ void infer_max_unpool(InferContext& c) {
   c.set(0, c.dtype(0), *wanted);
 }
 
+// Where an element of the natural shape is in a larger one.
+int64_t place_in(std::span<const int64_t> larger, const Shape& natural, int64_t index) {
+  int64_t at = 0, step = 1;
+  for (size_t axis = natural.size(); axis > 0; --axis) {
+    at += index % natural[axis - 1] * step;
+    index /= natural[axis - 1];
+    step *= larger[axis - 1];
+  }
+  return at;
+}
+
 // Indices count the elements of the natural shape, which is at the beginning of a larger output.
 template <typename T>
 void unpool(const KernelCall& call, const Shape& natural) {
@@ -68,24 +79,19 @@ void unpool(const KernelCall& call, const Shape& natural) {
   const T* from = x.data<T>();
   T* to = y.data<T>();
   std::fill_n(to, y.count(), T(0.0f));
-  for (int64_t i = 0, count = x.count(); i < count; ++i) {
-    if (i % (1 << 16) == 0) check_interrupted();
-    int64_t rest = indices[i];
-    if (rest < 0 || rest >= limit) {
-      fail(ErrorCode::kInvalidArgument, "MaxUnpool: input I: index ", rest, " is out of range [0, ",
-           limit, ")");
+  const auto is_valid = [limit](int64_t index) {
+    return static_cast<uint64_t>(index) < static_cast<uint64_t>(limit);
+  };
+  constexpr int64_t kPiece = 1 << 10;
+  for (int64_t begin = 0, count = x.count(); begin < count; begin += kPiece) {
+    check_interrupted();
+    const std::span<const int64_t> piece(indices + begin, std::min(kPiece, count - begin));
+    if (!std::ranges::all_of(piece, is_valid)) {
+      fail(ErrorCode::kInvalidArgument, "MaxUnpool: input I: index ",
+           *std::ranges::find_if_not(piece, is_valid), " is out of range [0, ", limit, ")");
     }
-    if (is_whole) {
-      to[rest] = from[i];
-      continue;
-    }
-    int64_t at = 0, step = 1;
-    for (size_t axis = natural.size(); axis > 0; --axis) {
-      at += rest % natural[axis - 1] * step;
-      rest /= natural[axis - 1];
-      step *= y.shape[axis - 1];
-    }
-    to[at] = from[i];
+    for (size_t i = 0; i < piece.size(); ++i)
+      to[is_whole ? piece[i] : place_in(y.shape, natural, piece[i])] = from[begin + i];
   }
 }
 

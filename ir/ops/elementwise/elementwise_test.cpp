@@ -2,6 +2,7 @@
 // conversions, quantization.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -67,6 +68,41 @@ TEST(Arithmetic, integer_division_truncates_and_never_traps) {
   expect_same(binary<float>("Mod", {-5, 5, -4, 1}, {3, kInf, 2, 0}, {{"fmod", int64_t{1}}}),
               {-2, 5, -0.0f, kNaN});
   EXPECT_THROW(binary<float>("Mod", {-5}, {3}), Error);  // says the op's text
+}
+
+TEST(Arithmetic, remainders_are_those_of_the_language) {
+  const std::vector<float> parts{0.0f, -0.0f, 1e-45f, 1e-38f, 0.1f,  1,    3,     7.5f, 8388609,
+                                 3e9f, 1e20f, 3e38f,  -2.5f,  -1e9f, kInf, -kInf, kNaN};
+  std::vector<float> a, b, expected;
+  const auto add = [&](float x, float y) {
+    a.push_back(x);
+    b.push_back(y);
+    expected.push_back(std::fmod(x, y));
+  };
+  for (const float x : parts) {
+    for (const float y : parts)
+      add(x, y);
+  }
+  // Just below, at and above whole multiples.
+  for (int i = 1; i < 4000; ++i) {
+    const float y = 1.0f / static_cast<float>(i), x = static_cast<float>(i * 977) * y;
+    for (const float near : {x, std::nextafter(x, 0.0f), std::nextafter(x, kInf)})
+      add(i % 2 == 0 ? near : -near, y);
+  }
+  const std::vector<float> found = binary<float>("Mod", a, b, {{"fmod", int64_t{1}}});
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(expected[i]))
+      EXPECT_TRUE(std::isnan(found[i])) << a[i] << " mod " << b[i];
+    else
+      EXPECT_EQ(std::bit_cast<uint32_t>(found[i]), std::bit_cast<uint32_t>(expected[i]))
+          << a[i] << " mod " << b[i];
+  }
+  const int64_t large = int64_t{1} << 40, edge = int64_t{1} << 32;
+  EXPECT_EQ(binary<int64_t>("Mod", {large + 3, edge - 1, edge, 7, -7, 7},
+                            {large, edge - 2, 10, edge, edge, -edge}),
+            (std::vector<int64_t>{3, 1, 6, 7, edge - 7, 7 - edge}));
+  EXPECT_EQ(binary<uint64_t>("Mod", {UINT64_MAX, 5}, {10, UINT64_MAX}),
+            (std::vector<uint64_t>{5, 5}));
 }
 
 TEST(Arithmetic, nan_passes_through_max_min_and_sign) {

@@ -235,6 +235,7 @@ class Contraction {
   template <typename T>
   void run() const {
     using Acc = Accumulator<T>;
+    if (is_rearrangement()) return rearrange<T>();
     Factor product = load<T>(0);
     for (size_t i = 1; i < labels_.operands.size(); ++i) {
       product = multiply<Acc>(product, load<T>(i), wanted_after(i));
@@ -247,6 +248,39 @@ class Contraction {
   }
 
  private:
+  // Are the elements those of one operand, none of which is repeated or added to another?
+  bool is_rearrangement() const {
+    if (labels_.operands.size() != 1) return false;
+    const std::vector<int>& labels = labels_.operands[0];
+    for (size_t axis = 0; axis < labels.size(); ++axis) {
+      if (call_.inputs[0].shape[axis] != sizes_[static_cast<size_t>(labels[axis])]) return false;
+      if (!has(labels_.output, labels[axis])) return false;
+    }
+    return true;
+  }
+
+  // The sums of one element each.
+  template <typename T>
+  void rearrange() const {
+    const TensorView& operand = call_.inputs[0];
+    const Shape dims = dims_of(labels_.output);
+    const Strides strides[] = {row_major_strides(dims),
+                               strides_along(labels_.output, labels_.operands[0],
+                                             {operand.shape.begin(), operand.shape.end()})};
+    const RowWalk walk(dims, strides);
+    T* out = call_.outputs[0].data<T>();
+    const T* from = operand.data<T>();
+    walk.for_each([&](const int64_t* at, int64_t length) {
+      for (int64_t j = 0; j < length; ++j)
+        out[at[0] + j * walk.step(0)] =
+            narrowed<T>(Accumulator<T>{} + widened(from[at[1] + j * walk.step(1)]));
+    });
+  }
+
+  static bool has(const std::vector<int>& labels, int label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+  }
+
   Shape dims_of(const std::vector<int>& labels) const {
     Shape dims;
     for (const int label : labels)
@@ -256,12 +290,10 @@ class Contraction {
 
   // Does the output or an operand after `operand` have the index?
   bool is_wanted(int label, size_t operand) const {
-    const auto has = [label](const std::vector<int>& list) {
-      return std::find(list.begin(), list.end(), label) != list.end();
-    };
-    return has(labels_.output) ||
+    return has(labels_.output, label) ||
            std::any_of(labels_.operands.begin() + static_cast<ptrdiff_t>(operand) + 1,
-                       labels_.operands.end(), has);
+                       labels_.operands.end(),
+                       [label](const std::vector<int>& list) { return has(list, label); });
   }
 
   // All indices of operands up to `operand` that are wanted later.

@@ -25,7 +25,8 @@ void infer_softmax(InferContext& c) {
   same_as_first(c);
 }
 
-// Hands each line along the axis to `change(line)` as doubles and writes back what it leaves there.
+// Hands each line along the axis to `change(line, results)` as doubles and writes what it leaves in
+// `results`, which may be the line itself.
 template <typename Change>
 void for_each_line(const KernelCall& call, Change change) {
   const TensorView& in = call.inputs[0];
@@ -38,9 +39,15 @@ void for_each_line(const KernelCall& call, Change change) {
         const int64_t start = outer * split.size * split.inner + inner;
         const T* from = in.data<T>() + start;
         T* to = call.outputs[0].data<T>() + start;
+        if constexpr (std::is_same_v<T, double>) {
+          if (split.inner == 1) {
+            change(std::span<const double>(from, line.size()), to);
+            continue;
+          }
+        }
         for (size_t i = 0; i < line.size(); ++i)
           line[i] = from[static_cast<int64_t>(i) * split.inner];
-        change(line);
+        change(std::span<const double>(line), line.data());
         for (size_t i = 0; i < line.size(); ++i) {
           to[static_cast<int64_t>(i) * split.inner] = narrowed<T>(line[i]);
         }
@@ -49,28 +56,43 @@ void for_each_line(const KernelCall& call, Change change) {
   });
 }
 
+// A few at a time, each of which waits for the one before. NaNs may get lost.
+double greatest_of(std::span<const double> line) {
+  constexpr size_t kAtOnce = 8;
+  double most[kAtOnce];
+  std::fill_n(most, kAtOnce, line[0]);
+  size_t i = 0;
+  for (; i + kAtOnce <= line.size(); i += kAtOnce) {
+    for (size_t k = 0; k < kAtOnce; ++k)
+      most[k] = most[k] < line[i + k] ? line[i + k] : most[k];
+  }
+  for (; i < line.size(); ++i)
+    most[0] = most[0] < line[i] ? line[i] : most[0];
+  return *std::max_element(most, most + kAtOnce);
+}
+
 void run_softmax(const KernelCall& call) {
-  for_each_line(call, [](std::span<double> line) {
+  for_each_line(call, [](std::span<const double> line, double* results) {
     if (line.empty()) return;
-    const double greatest = *std::max_element(line.begin(), line.end());
+    const double greatest = greatest_of(line);
     double sum = 0;
-    for (double& x : line)
-      sum += x = std::exp(x - greatest);
-    for (double& x : line)
-      x /= sum;
+    for (size_t i = 0; i < line.size(); ++i)
+      sum += results[i] = std::exp(line[i] - greatest);
+    for (size_t i = 0; i < line.size(); ++i)
+      results[i] /= sum;
   });
 }
 
 void run_log_softmax(const KernelCall& call) {
-  for_each_line(call, [](std::span<double> line) {
+  for_each_line(call, [](std::span<const double> line, double* results) {
     if (line.empty()) return;
-    const double greatest = *std::max_element(line.begin(), line.end());
+    const double greatest = greatest_of(line);
     double sum = 0;
     for (const double x : line)
       sum += std::exp(x - greatest);
     const double log_sum = std::log(sum);
-    for (double& x : line)
-      x = x - greatest - log_sum;
+    for (size_t i = 0; i < line.size(); ++i)
+      results[i] = line[i] - greatest - log_sum;
   });
 }
 

@@ -50,8 +50,18 @@ void ElementMap::apply(const void* from, int64_t count, void* to) const {
     });
     dispatch_width(values_.dtype(), [&]<typename T>() {
       const T* values = static_cast<const T*>(values_.raw());
-      for (int64_t i = 0; i < length; ++i)
-        assign_element(static_cast<T*>(to)[begin + i], values[places[i]]);
+      T* out = static_cast<T*>(to) + begin;
+      if constexpr (std::is_same_v<T, std::string>) {
+        size_t bytes = static_cast<size_t>(length) * sizeof(T);
+        for (int64_t i = 0; i < length; ++i)
+          bytes += values[places[i]].size();
+        note_copied(bytes);
+        for (int64_t i = 0; i < length; ++i)
+          assign_noted_string(out[i], values[places[i]]);
+      } else {
+        for (int64_t i = 0; i < length; ++i)
+          out[i] = values[places[i]];
+      }
     });
   }
 }

@@ -387,12 +387,15 @@ void cosine_window(const KernelCall& call, double c0, double c1, double c2) {
   for (int64_t begin = 0; begin < size; begin += kDrawnPiece) {
     check_interrupted();
     const int64_t length = std::min(kDrawnPiece, size - begin);
+    double angles[kDrawnPiece];
     for (int64_t i = 0; i < length; ++i) {
       const double turn = 2 * std::numbers::pi * static_cast<double>(begin + i);
-      const double angle = period > 0 ? turn / static_cast<double>(period) : std::numbers::pi;
-      piece[i] = c0 - c1 * std::cos(angle);  // with the last term 1 for a single point
-      if (c2 != 0) piece[i] += c2 * std::cos(2 * angle);
+      angles[i] = period > 0 ? turn / static_cast<double>(period) : std::numbers::pi;
     }
+    for (int64_t i = 0; i < length; ++i)
+      piece[i] = c0 - c1 * std::cos(angles[i]);  // with the last term 1 for a single point
+    for (int64_t i = 0; i < length && c2 != 0; ++i)
+      piece[i] += c2 * std::cos(2 * angles[i]);
     store_numbers(out.dtype, out.raw, begin, length, piece);
   }
 }

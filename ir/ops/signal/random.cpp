@@ -175,6 +175,19 @@ std::pmr::vector<double> cumulative_weights(const TensorView& input, int64_t row
   return weights;
 }
 
+// The first whose running sum is above `target`, the last one where none is. Half of what is left
+// is passed over without a branch, which could not be foreseen.
+int64_t outcome_of(std::span<const double> sums, double target) {
+  const double* from = sums.data();
+  size_t left = sums.size();
+  while (left > 1) {
+    const size_t half = left / 2;
+    from += target < from[half - 1] ? 0 : half;
+    left -= half;
+  }
+  return from - sums.data();
+}
+
 void multinomial(const KernelCall& call) {
   const auto& attrs = call.attrs<MultinomialAttrs>();
   const RandomStream random = next_random_stream(attrs.seed);
@@ -183,14 +196,17 @@ void multinomial(const KernelCall& call) {
     check_interrupted();
     const ScratchMark mark;
     const std::pmr::vector<double> sums = cumulative_weights(call.inputs[0], row);
-    for (int64_t i = 0; i < attrs.sample_size; ++i) {
-      if (i % 1024 == 0) check_interrupted();
+    constexpr int64_t kPiece = 256;
+    double uniforms[kPiece];
+    int64_t outcomes[kPiece];
+    for (int64_t i = 0; i < attrs.sample_size; i += kPiece) {
+      check_interrupted();
+      const int64_t count = std::min(kPiece, attrs.sample_size - i);
       const int64_t at = row * attrs.sample_size + i;
-      const double target = random.uniform(static_cast<uint64_t>(at)) * sums.back();
-      const auto found = std::upper_bound(sums.begin(), sums.end(), target);
-      const int64_t outcome =
-          std::min<int64_t>(found - sums.begin(), static_cast<int64_t>(sums.size()) - 1);
-      store_numbers(out.dtype, out.raw, at, 1, &outcome);
+      random.uniforms(static_cast<uint64_t>(at), static_cast<size_t>(count), uniforms);
+      for (int64_t k = 0; k < count; ++k)
+        outcomes[k] = outcome_of(sums, uniforms[k] * sums.back());
+      store_numbers(out.dtype, out.raw, at, count, outcomes);
     }
   }
 }

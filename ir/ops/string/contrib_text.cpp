@@ -116,28 +116,54 @@ Pieces characters_of(std::string_view text) {
   return out;
 }
 
-// The first match of `expression` in `text` from `start` on.
-std::optional<std::string_view> find_match(const re2::RE2& expression, std::string_view text,
-                                           size_t start) {
+// What is looked for in texts. Most separators are just characters, which are found without an
+// expression.
+class Searched {
+ public:
+  explicit Searched(const std::string& pattern)
+      : expression_(compile(pattern)),
+        literal_(pattern.find_first_of("\\.+*?()|[]{}^$") == std::string::npos ? pattern : "") {}
+
+  // The first match in `text` from `start` on. One that is right there is found several times as
+  // fast where that is expected.
+  std::optional<std::string_view> find(std::string_view text, size_t start,
+                                       bool is_expected_there) const;
+
+ private:
+  std::unique_ptr<re2::RE2> expression_;
+  std::string literal_;  // empty: not just characters
+};
+
+std::optional<std::string_view> Searched::find(std::string_view text, size_t start,
+                                               bool is_expected_there) const {
+  if (start > text.size()) return std::nullopt;
+  if (!literal_.empty()) {
+    const size_t at = text.find(literal_, start);
+    if (at == std::string_view::npos) return std::nullopt;
+    return text.substr(at, literal_.size());
+  }
   re2::StringPiece found;
   const re2::StringPiece whole(text.data(), text.size());
-  if (start > text.size() ||
-      !expression.Match(whole, start, text.size(), re2::RE2::UNANCHORED, &found, 1)) {
-    return std::nullopt;
-  }
+  const auto matches = [&](re2::RE2::Anchor anchor) {
+    return expression_->Match(whole, start, text.size(), anchor, &found, 1);
+  };
+  const bool is_there = is_expected_there && matches(re2::RE2::ANCHOR_START);
+  if (!is_there && !matches(re2::RE2::UNANCHORED)) return std::nullopt;
   return std::string_view(found.data(), found.size());
 }
 
 // What stands between the matches of one separator, where it is long enough. An empty match passes
 // over one character.
-void split_text(const re2::RE2& separator, std::string_view text, int64_t shortest, Pieces& out) {
+void split_text(const Searched& separator, std::string_view text, int64_t shortest, Pieces& out) {
   size_t start = 0;
   const auto keep = [&](size_t end) {
     const std::string_view piece = text.substr(start, end - start);
     if (character_count(piece) >= shortest) out.push_back(piece);
   };
-  while (const auto match = find_match(separator, text, start)) {
+  bool was_there = false;
+  while (const auto match = separator.find(text, start, was_there)) {
     const auto at = static_cast<size_t>(match->data() - text.data());
+    was_there = at == start;
     keep(at);
     start = at + (match->empty() ? character_bytes(text.substr(at)) : match->size());
     if (start > text.size()) return;
@@ -146,11 +172,13 @@ void split_text(const re2::RE2& separator, std::string_view text, int64_t shorte
 }
 
 // The matches of an expression; one that is too short is tried again from its second character on.
-Pieces matches_of(const re2::RE2& expression, std::string_view text, int64_t shortest) {
+Pieces matches_of(const Searched& expression, std::string_view text, int64_t shortest) {
   Pieces out(scratch());
   size_t start = 0;
-  while (const auto match = find_match(expression, text, start)) {
+  bool was_there = false;
+  while (const auto match = expression.find(text, start, was_there)) {
     const auto at = static_cast<size_t>(match->data() - text.data());
+    was_there = at == start;
     const bool keeps = character_count(*match) >= shortest;
     if (keeps) out.push_back(*match);
     start = at + (keeps ? match->size() : character_bytes(text.substr(at)));
@@ -159,25 +187,25 @@ Pieces matches_of(const re2::RE2& expression, std::string_view text, int64_t sho
 }
 
 struct TokenizerMemory : StepMemory {
-  std::vector<std::unique_ptr<re2::RE2>> expressions;
+  std::vector<Searched> expressions;
 
   void compile_all(const TokenizerAttrs& attrs) {
     if (!expressions.empty()) return;
-    if (attrs.tokenexp) expressions.push_back(compile(*attrs.tokenexp));
+    if (attrs.tokenexp) expressions.emplace_back(*attrs.tokenexp);
     for (const std::string& separator : attrs.separators)
-      expressions.push_back(compile(separator));
+      expressions.emplace_back(separator);
   }
 };
 
 Pieces tokens_of(const TokenizerAttrs& attrs, const TokenizerMemory& memory,
                  std::string_view text) {
   if (splits_characters(attrs)) return characters_of(text);
-  if (attrs.tokenexp) return matches_of(*memory.expressions[0], text, attrs.mincharnum);
+  if (attrs.tokenexp) return matches_of(memory.expressions[0], text, attrs.mincharnum);
   Pieces row({text}, scratch());
   for (const auto& separator : memory.expressions) {
     Pieces finer(scratch());
     for (const std::string_view piece : row)
-      split_text(*separator, piece, attrs.mincharnum, finer);
+      split_text(separator, piece, attrs.mincharnum, finer);
     row = std::move(finer);
   }
   return row;

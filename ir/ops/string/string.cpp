@@ -2,6 +2,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <memory>
 #include <unordered_set>
 
 #include "ir/core/memory/counted_strings.h"
@@ -11,6 +12,7 @@
 #include "ir/eval_call.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/op_families.h"
+#include "ir/ops/reference/attribute_cache.h"
 #include "ir/ops/reference/samples.h"
 #include "ir/ops/string/utf8.h"
 
@@ -113,14 +115,17 @@ void run_string_split(const EvalCall& call) {
   const auto& attrs = call.attrs<StringSplitAttrs>();
   const Tensor& input = call.inputs[0].tensor();
   const int64_t limit = attrs.maxsplit.value_or(-1);
+  const std::string_view delimiter = attrs.delimiter ? *attrs.delimiter : std::string_view();
   Pieces pieces(scratch());  // of all elements
   std::pmr::vector<size_t> counts(scratch());
+  counts.reserve(static_cast<size_t>(input.count()));
+  pieces.reserve(static_cast<size_t>(2 * input.count()));
   for (const std::string& element : input.values<std::string>()) {
     const size_t before = pieces.size();
-    if (attrs.delimiter.value_or("").empty())
+    if (delimiter.empty())
       split_at_spaces(element, limit, pieces);
     else
-      split_at_separator(element, *attrs.delimiter, limit, pieces);
+      split_at_separator(element, delimiter, limit, pieces);
     counts.push_back(pieces.size() - before);
     if (counts.size() % 1024 == 0) check_interrupted();
   }
@@ -252,12 +257,16 @@ void infer_regex(InferContext& c) {
 }
 
 void run_regex(const KernelCall& call) {
-  const RE2 pattern(*call.attrs<RegexAttrs>().pattern, quiet_options());
+  const auto held = cached_for_attributes<std::unique_ptr<RE2>, RegexAttrs>(
+      call.raw_attrs, 0,
+      [](const RegexAttrs& a) { return std::make_unique<RE2>(*a.pattern, quiet_options()); });
+  const RE2& pattern = **held;
   const int64_t count = call.inputs[0].count();
+  const auto* text = call.inputs[0].data<std::string>();
+  bool* out = call.outputs[0].data<bool>();
   for (int64_t i = 0; i < count; ++i) {
     if (i % 1024 == 0) check_interrupted();
-    call.outputs[0].data<bool>()[i] =
-        RE2::FullMatch(call.inputs[0].data<std::string>()[i], pattern);
+    out[i] = pattern.Match(text[i], 0, text[i].size(), RE2::ANCHOR_BOTH, nullptr, 0);
   }
 }
 

@@ -1,12 +1,12 @@
 // TfIdfVectorizer: how often each n-gram of a pool occurs, with gaps allowed.
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/op_families.h"
 #include "ir/ops/reference/attribute_cache.h"
+#include "ir/ops/reference/hash_table.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -50,7 +50,8 @@ int64_t column_count(const NgramAttrs& attrs) {
 template <typename Token>
 class NgramTrie {
  public:
-  NgramTrie(const NgramAttrs& attrs, const std::vector<Token>& items) {
+  NgramTrie(const NgramAttrs& attrs, const std::vector<Token>& items)
+      : token_table_(items.size()), child_table_(items.size()) {
     int64_t ngram = 0;
     for (size_t i = 0; i < attrs.ngram_counts.size(); ++i) {
       const auto length = static_cast<int64_t>(i) + 1;
@@ -72,13 +73,15 @@ class NgramTrie {
 
   // The number of a token; -1 for one that no n-gram has.
   int64_t token(const Token& token) const {
-    const auto at = tokens_.find(token);
-    return at == tokens_.end() ? -1 : at->second;
+    return token_table_.find(hash_element(token), [&](int64_t known) {
+      return same_element(tokens_[static_cast<size_t>(known)], token);
+    });
   }
   // The node that `token` leads to; -1: none.
   int64_t child(int64_t node, int64_t token) const {
-    const auto at = children_.find(key(node, token));
-    return at == children_.end() ? -1 : at->second;
+    const uint64_t wanted = key(node, token);
+    return child_table_.find(
+        wanted, [&](int64_t known) { return keys_[static_cast<size_t>(known)] == wanted; });
   }
   // The place in the pool of the n-gram that ends here; -1: none does.
   int64_t ngram(int64_t node) const { return ngrams_[static_cast<size_t>(node)]; }
@@ -93,17 +96,26 @@ class NgramTrie {
     int64_t node = 0;
     for (int64_t i = 0; i < length; ++i) {
       const auto next_token = static_cast<int64_t>(tokens_.size());
-      const int64_t token = tokens_.try_emplace(items[i], next_token).first->second;
+      const int64_t token = token_table_.find_or_add(
+          hash_element(items[i]), next_token,
+          [&](int64_t known) { return tokens_[static_cast<size_t>(known)] == items[i]; });
+      if (token == next_token) tokens_.push_back(items[i]);
+      const uint64_t wanted = key(node, token);
       const auto next_node = static_cast<int64_t>(ngrams_.size());
-      const auto [at, is_new] = children_.try_emplace(key(node, token), next_node);
-      if (is_new) ngrams_.push_back(-1);
-      node = at->second;
+      node = child_table_.find_or_add(wanted, next_node, [&](int64_t known) {
+        return keys_[static_cast<size_t>(known)] == wanted;
+      });
+      if (node != next_node) continue;
+      ngrams_.push_back(-1);
+      keys_.push_back(wanted);
     }
     ngrams_[static_cast<size_t>(node)] = ngram;
   }
 
-  std::unordered_map<Token, int64_t> tokens_;
-  std::unordered_map<uint64_t, int64_t> children_;
+  ElementTable token_table_, child_table_;  // of numbers of tokens and of nodes
+  std::vector<Token> tokens_;
+  // Of each node, of which the first is the root: its parent and token, its place in the pool.
+  std::vector<uint64_t> keys_{UINT64_MAX};
   std::vector<int64_t> ngrams_{-1};
 };
 
@@ -202,11 +214,11 @@ void count_all(const KernelCall& call) {
   const int64_t length = input.rank() == 0 ? 1 : input.shape.back();
   const int64_t columns = call.outputs[0].shape.back();
   std::fill_n(call.outputs[0].data<float>(), call.outputs[0].count(), 0.0f);
-  std::pmr::vector<int64_t> tokens(scratch());
+  std::pmr::vector<int64_t> tokens(static_cast<size_t>(length), scratch());
   for (int64_t row = 0; row < rows; ++row) {
-    tokens.clear();
-    for (int64_t i = 0; i < length; ++i)
-      tokens.push_back(pool.token(input.data<Element>()[row * length + i]));
+    const Element* elements = input.data<Element>() + row * length;
+    for (size_t i = 0; i < tokens.size(); ++i)
+      tokens[i] = pool.token(elements[i]);
     count_row(attrs, pool, tokens, call.outputs[0].data<float>() + row * columns);
   }
 }

@@ -1,5 +1,5 @@
 // Depthwise Conv and FusedConv in float32 by our own kernel: NHWC, or NCHW16c where the input has
-// that layout. The channel multiplier is 1, 2, 4 or 8.
+// that layout or both images are row-major. The channel multiplier is 1, 2, 4 or 8.
 #include <algorithm>
 #include <bit>
 
@@ -127,12 +127,21 @@ const char* refusal(const KernelRequest& request, int64_t group) {
   return nullptr;
 }
 
+// Between row-major images blocks are the nearer layout: planes become them, and they planes, in a
+// few runs of adjacent elements. NHWC takes an element of every plane for each pixel.
+bool goes_in_blocks(const KernelRequest& request) {
+  const auto has_blocks = [](const KernelTensor& image) {
+    return !image.layout && image.shape[1] % kChannelBlock == 0;
+  };
+  return !request.layout_readers && has_blocks(request.inputs[0]) && has_blocks(request.outputs[0]);
+}
+
 Prepared prepare_dwconv(const KernelRequest& request, const ops::ConvAttrs& attrs,
                         const ops::FusedActivation& activation) {
   if (const char* why = refusal(request, attrs.group)) return Prepared::refuse(why);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  const bool is_blocked = is_nchw16c(x);
+  const bool is_blocked = is_nchw16c(x) || goes_in_blocks(request);
   const auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   DepthwiseForm form{};

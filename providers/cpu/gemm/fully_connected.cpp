@@ -89,8 +89,9 @@ class FullyConnectedKernel : public Kernel {
     if (columns.begin == columns.end) return;
     const int64_t at_ease =
         std::max<int64_t>(kProductsPerPoll / (f_.depth * f_.columns), kMaxSplitRows);
-    const int64_t tile =
-        f_.finish.function ? std::min(at_ease, pixels_per_tile(f_.depth)) : at_ease;
+    const int64_t tile = f_.finish.function
+                             ? std::min(at_ease, pixels_per_tile(f_.depth, rows.end - rows.begin))
+                             : at_ease;
     int64_t since_look = 0;
     for (int64_t row = rows.begin; row < rows.end; row += tile) {
       const BlockRange some{row, std::min(rows.end, row + tile)};

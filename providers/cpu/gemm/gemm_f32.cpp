@@ -26,8 +26,9 @@ using Half = hn::CappedTag<float, std::max<size_t>(1, hn::MaxLanes(Whole()) / 2)
 constexpr size_t kPixels = (kRegisters - 2) / 2 - 1;
 // Pixels whose inputs are found from one address.
 constexpr size_t kPerAddress = 3;
-// Inputs of the pixels that go through all weights before others do stay in a second-level cache.
-constexpr int64_t kInputsAtOnce = int64_t{1} << 15;
+// Inputs of the pixels that go through all weights before others do stay in a second-level cache,
+// which is larger where registers are.
+constexpr int64_t kInputsAtOnce = int64_t{1} << (kRegisters >= 32 ? 17 : 15);
 
 // Outputs of a tile: two vectors, one, or half of one. The last tile may have fewer.
 enum class Width : uint8_t { kTwo, kOne, kHalf };
@@ -247,14 +248,24 @@ void GemmF32FewRows(const GemmF32Args& p, int64_t rows, int64_t first_output, in
              });
 }
 
-int64_t PixelsPerTile(int64_t inputs) {
-  const auto most = static_cast<int64_t>(kPixels);
-  return std::max<int64_t>(kInputsAtOnce / inputs / most, 1) * most;
+int64_t PixelsPerTile(int64_t inputs, int64_t pixels) {
+  const auto least = static_cast<int64_t>(kPixels);
+  const int64_t most = std::max<int64_t>(kInputsAtOnce / inputs / least, 1) * least;
+  // As many parts as come closest to that size: a last one of a few pixels would go through all
+  // weights for little.
+  const int64_t parts = std::max<int64_t>((pixels + most / 2) / most, 1);
+  return std::max<int64_t>((pixels + parts - 1) / parts, 1);
 }
 
 void GemmF32(const GemmF32Args& p, int64_t begin, int64_t end, int64_t first_output,
              int64_t last_output) {
-  const int64_t tile_rows = PixelsPerTile(p.inputs);
+  // Rows of planes are far apart in memory: those of a tile are written from front to back before
+  // others are.
+  const int64_t rows = end - begin;
+  const auto least = static_cast<int64_t>(kPixels);
+  const int64_t tiles = (rows + least - 1) / least;
+  const int64_t tile_rows =
+      p.row_bias ? (rows + tiles - 1) / std::max<int64_t>(tiles, 1) : PixelsPerTile(p.inputs, rows);
   for (int64_t at = begin; at < end; at += tile_rows) {
     const int64_t stop = std::min(end, at + tile_rows);
     const auto multiply = [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
@@ -295,8 +306,8 @@ void pack_gemm_f32(const LooseFloat* weights, int64_t output_step, int64_t input
                  pack(begin * kGemmF32Unit, std::min(end * kGemmF32Unit, outputs));
                });
 }
-int64_t pixels_per_tile(int64_t inputs) {
-  return HWY_DYNAMIC_DISPATCH(PixelsPerTile)(inputs);
+int64_t pixels_per_tile(int64_t inputs, int64_t pixels) {
+  return HWY_DYNAMIC_DISPATCH(PixelsPerTile)(inputs, pixels);
 }
 void run_gemm_f32(const GemmF32Args& rows, int64_t begin, int64_t end, int64_t first,
                   int64_t last) {

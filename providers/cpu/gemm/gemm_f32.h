@@ -31,8 +31,8 @@ int64_t packed_gemm_f32_size(int64_t inputs, int64_t outputs);
 // The weight of an output and an input is weights[output * output_step + input * input_step].
 void pack_gemm_f32(const LooseFloat* weights, int64_t output_step, int64_t input_step,
                    int64_t inputs, int64_t outputs, float* packed, int threads = 1);
-// Pixels of a tile: the packed weights are read once for each tile.
-int64_t pixels_per_tile(int64_t inputs);
+// Of so many pixels, those of a tile: the packed weights are read once for each tile.
+int64_t pixels_per_tile(int64_t inputs, int64_t pixels);
 
 // Outputs [first, last) of pixels [begin, end); `first` is a multiple of the unit, so is `last` or
 // it is the number of outputs. Every element is the bias, then the products added in the order of

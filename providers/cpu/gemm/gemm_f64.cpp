@@ -1,5 +1,5 @@
-// Gemm of doubles, and distances of all rows of one matrix to all rows of another: tiles in
-// registers over operands that are brought into row-major order first.
+// Gemm of doubles, and of floats that others leave; distances of all rows of one matrix to all rows
+// of another. Tiles in registers over operands that are brought into row-major order first.
 #include <algorithm>
 #include <cmath>
 
@@ -86,30 +86,39 @@ Prepared tiles(const Operands<T>& operands, Epilogue finish, int threads) {
       std::make_unique<TileKernel<T, Epilogue>>(operands, std::move(finish), threads), "tiles");
 }
 
-Prepared prepare_gemm_f64(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kDouble)
-    return Prepared::refuse("only double is computed here");
+template <typename T>
+Prepared prepare_gemm(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::GemmAttrs>();
   const Shape &a = request.inputs[0].shape, &out = request.outputs[0].shape;
-  const Operands<double> operands{product_rows_of(DType::kDouble), out[0],       out[1],
-                                  a[attrs.transA ? 0 : 1],         attrs.transA, attrs.transB};
+  const Operands<T> operands{product_rows_of(request.inputs[0].dtype),
+                             out[0],
+                             out[1],
+                             a[attrs.transA ? 0 : 1],
+                             attrs.transA,
+                             attrs.transB};
   // With beta = 0 the elements of C, NaN included, do not affect the result.
   const bool adds = request.has(2) && attrs.beta != 0;
   Strides steps{0, 0};
   if (adds) steps = broadcast_strides(request.inputs[2].shape, out);
-  const double alpha = attrs.alpha, beta = attrs.beta;
+  const T alpha = attrs.alpha, beta = attrs.beta;
   const auto finish = [=, n = out[1], row_step = steps[0], step = steps[1]](
-                          const KernelArgs& args, double* sums, int64_t row, int64_t count) {
+                          const KernelArgs& args, T* sums, int64_t row, int64_t count) {
     for (int64_t i = 0; i < count * n && alpha != 1; ++i)
       sums[i] *= alpha;
     if (!adds) return;
     for (int64_t y = 0; y < count; ++y) {
-      const double* c = static_cast<const double*>(args.inputs[2]) + (row + y) * row_step;
+      const T* c = static_cast<const T*>(args.inputs[2]) + (row + y) * row_step;
       for (int64_t x = 0; x < n; ++x)
         sums[y * n + x] += beta * c[x * step];
     }
   };
   return tiles(operands, finish, request.threads);
+}
+
+Prepared prepare_gemm_of_any(const KernelRequest& request) {
+  if (request.inputs[0].dtype == DType::kDouble) return prepare_gemm<double>(request);
+  if (request.inputs[0].dtype == DType::kFloat) return prepare_gemm<float>(request);
+  return Prepared::refuse("only float and double are computed here");
 }
 
 template <typename T>
@@ -131,7 +140,7 @@ Prepared prepare_distances(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kNumberGemmEntries[] = {
-    {"Gemm", "gemm_f64", prepare_gemm_f64},
+    {"Gemm", "gemm_f64", prepare_gemm_of_any},
     {"com.microsoft::CDist", "gemm_f64", prepare_distances}};
 
 }  // namespace

@@ -1,4 +1,5 @@
-// MatMul of numbers that others leave: double and integers of 32 bits. Plain tiles in registers.
+// MatMul of numbers that others leave: double, integers of 32 bits, and float where weights are not
+// known ahead and no other provider takes them. Plain tiles in registers.
 #include <algorithm>
 
 #include "ir/core/strides.h"

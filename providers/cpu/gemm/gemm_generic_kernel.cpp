@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "providers/cpu/simd/partial_vector-inl.h"
+#include "providers/cpu/simd/register_hint-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
@@ -175,14 +176,24 @@ void product_rows(const void* a, const void* b, void* out, int64_t rows, int64_t
   const T* left = static_cast<const T*>(a);
   const T* right = static_cast<const T*>(b);
   T* result = static_cast<T*>(out);
-  if (rows == kProductRows) return product_of<Term, T, kProductRows>(left, right, result, n, k);
-  for (int64_t r = 0; r < rows; ++r)
+  if constexpr (kRegisters >= 32) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+    if (rows == kProductRows && n >= lanes)
+      return product_of<Term, T, kProductRows>(left, right, result, n, k);
+  }
+  constexpr int64_t kFew = 4;  // whose sums any CPU has registers for
+  int64_t r = 0;
+  for (; r + kFew <= rows; r += kFew)
+    product_of<Term, T, kFew>(left + r * k, right, result + r * n, n, k);
+  for (; r < rows; ++r)
     product_of<Term, T, 1>(left + r * k, right, result + r * n, n, k);
 }
 
 // Two's complement: products of either sign have the same bits.
 ProductRows ProductRowsOf(DType dtype) {
   switch (dtype) {
+    case DType::kFloat:
+      return product_rows<MultiplyPair, float>;
     case DType::kDouble:
       return product_rows<MultiplyPair, double>;
     case DType::kInt32:

@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-inline constexpr int64_t kProductRows = 4;
+inline constexpr int64_t kProductRows = 8;
 
 // out[rows, n] = a[rows, k] * b[k, n], all row-major; rows <= kProductRows. Integers wrap.
 using ProductRows = void (*)(const void* a, const void* b, void* out, int64_t rows, int64_t n,

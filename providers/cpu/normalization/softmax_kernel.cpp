@@ -40,8 +40,9 @@ struct LongRow {
     return hn::MaxOfLanes(d, hn::Max(most, other));
   }
 
-  // The sum of exp(in - shift), which are written as well where they are wanted. A NaN that the
-  // maximum has lost comes back here.
+  // The sum of exp(in - shift) for a shift that is the largest, which are written as well where
+  // they are wanted. A NaN that the maximum has lost comes back here, and then nothing else of the
+  // row counts. What follows the row in memory, most often the next one, is brought near meanwhile.
   template <bool kWritten>
   HWY_INLINE V exponentials(V shift) const {
     const D d;
@@ -49,12 +50,16 @@ struct LongRow {
     const V end = last(in);
     V sum = hn::Zero(d);
     for (size_t i = 0; i < whole; i += lanes) {
-      const V value = exp_of(hn::Sub(hn::LoadU(d, in + i), shift));
+      const V value = exp_of_at_most_zero(hn::Sub(hn::LoadU(d, in + i), shift));
       sum = hn::Add(sum, value);
-      if constexpr (kWritten) hn::StoreU(value, d, out + i);
+      __builtin_prefetch(in + count + i);
+      if constexpr (kWritten) {
+        hn::StoreU(value, d, out + i);
+        __builtin_prefetch(out + count + i, 1);
+      }
     }
     if (whole < count) {
-      const V value = exp_of(hn::Sub(end, shift));
+      const V value = exp_of_at_most_zero(hn::Sub(end, shift));
       const auto is_done = hn::FirstN(d, lanes - (count - whole));
       sum = hn::Add(sum, hn::IfThenZeroElse(is_done, value));
       if constexpr (kWritten) store_last(value);

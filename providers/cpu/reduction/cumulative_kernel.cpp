@@ -47,6 +47,7 @@ template <bool is_product, size_t kRows, bool kWhole, typename T, class D>
 HWY_INLINE void take_in(D d, const CumulativeColumns& c, const T* x, size_t count,
                         hn::TFromD<D>* totals, T* y) {
   auto total = hn::LoadU(d, totals);
+#pragma GCC unroll 8
   for (size_t row = 0; row < kRows; ++row, x += c.step, y += c.step) {
     const auto before = total, in = load_widened<kWhole>(d, x, count);
     if constexpr (is_product)
@@ -69,20 +70,17 @@ HWY_INLINE void take_rows(const CumulativeColumns& c, const T* x, Total* totals,
     take_in<is_product, kRows, false>(d, c, x + at, c.columns - at, totals + at, y + at);
 }
 
-// Row by row, so that memory is read in order. Where totals take more than a part of the nearest
-// cache, they are not read for each row, but for a few.
+// A few rows at a time: memory is read nearly in order, and totals not for each row.
 template <typename T, typename Total, bool is_product>
 void run_columns(const CumulativeColumns& c) {
   constexpr ptrdiff_t kRows = 4;
-  constexpr size_t kFewColumns = 1024;
   const size_t lanes = hn::Lanes(hn::ScalableTag<Total>());
   HWY_ALIGN Total totals[kMaxCumulativeColumns];
   std::fill_n(totals, (c.columns + lanes - 1) / lanes * lanes, static_cast<Total>(is_product));
   const T* x = static_cast<const T*>(c.x);
   T* y = static_cast<T*>(c.y);
   auto rows = static_cast<ptrdiff_t>(c.rows);
-  for (; rows >= kRows && c.columns > kFewColumns;
-       rows -= kRows, x += kRows * c.step, y += kRows * c.step)
+  for (; rows >= kRows; rows -= kRows, x += kRows * c.step, y += kRows * c.step)
     take_rows<is_product, kRows>(c, x, totals, y);
   for (; rows > 0; --rows, x += c.step, y += c.step)
     take_rows<is_product, 1>(c, x, totals, y);

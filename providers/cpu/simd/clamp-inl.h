@@ -12,14 +12,25 @@
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 
+// `v`, or `low` where that is more; a NaN stays one.
+template <class V>
+HWY_INLINE V at_least(V v, V low) {
+  namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  return hn::Max(low, v);  // the instructions give a NaN that comes second
+#else
+  return hn::IfThenElse(hn::Lt(v, low), low, v);
+#endif
+}
+
 // `v` within [low, high]; a NaN stays one.
 template <class V>
 HWY_INLINE V clipped(V v, V low, V high) {
   namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-  return hn::Min(high, hn::Max(low, v));  // the instructions give a NaN that comes second
+  return hn::Min(high, at_least(v, low));
 #else
-  v = hn::IfThenElse(hn::Lt(v, low), low, v);
+  v = at_least(v, low);
   return hn::IfThenElse(hn::Gt(v, high), high, v);
 #endif
 }

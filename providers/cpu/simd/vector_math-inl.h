@@ -59,12 +59,21 @@ HWY_INLINE V exp_tail(V r) {
   return hn::MulAdd(p, r, set(5.0000001201e-1f));
 }
 
-// 2^n * exp(r), off by little more than 1 unit in the last place.
-HWY_INLINE V exp_of(V x) {
-  // Beyond these bounds float's exp is 0 and infinity.
+// 2^n * exp(r) for x in [-104, 89], off by little more than 1 unit in the last place.
+HWY_INLINE V exp_within_bounds(V x) {
   V n;
-  const V r = reduced_for_exp(clipped(x, set(-104), set(89)), n);
+  const V r = reduced_for_exp(x, n);
   return times_power_of_two(hn::Add(hn::MulAdd(hn::Mul(r, r), exp_tail(r), r), set(1)), n);
+}
+
+// Beyond the bounds float's exp is 0 and infinity.
+HWY_INLINE V exp_of(V x) {
+  return exp_within_bounds(clipped(x, set(-104), set(89)));
+}
+
+// The same bits for x <= 0 and NaN; of others anything.
+HWY_INLINE V exp_of_at_most_zero(V x) {
+  return exp_within_bounds(at_least(x, set(-104)));
 }
 
 HWY_INLINE V expm1_of(V x) {

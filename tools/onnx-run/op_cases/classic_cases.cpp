@@ -164,6 +164,13 @@ void add_encoders(std::vector<OpCase>& cases) {
                    "strings",
                    {input({10000}, DType::kString, 0, 1)},
                    {{"keys_strings", names}, {"values_int64s", counted(100)}}});
+  Strings known;
+  for (size_t i = 0; i < 10000; ++i)
+    known.push_back(names[i * 7919 % names.size()]);
+  cases.push_back({"ai.onnx.ml::LabelEncoder",
+                   "known strings",
+                   {given(Tensor::vector(known))},
+                   {{"keys_strings", names}, {"values_int64s", counted(100)}}});
   cases.push_back({"ai.onnx.ml::CategoryMapper",
                    "",
                    {words},

@@ -123,13 +123,16 @@ void add_others(std::vector<OpCase>& cases) {
        {{"conv_window_size", int64_t{3}},
         {"embedding_size", int64_t{64}},
         {"char_embedding_size", int64_t{16}}}});
-  cases.push_back({"com.microsoft::Tokenizer",
-                   "",
-                   {input({1000}, DType::kString, 0, 100)},
-                   {{"mark", int64_t{1}},
-                    {"mincharnum", int64_t{1}},
-                    {"pad_value", std::string("#")},
-                    {"separators", std::vector<std::string>{"."}}}});
+  for (const auto& [variant, separator] :
+       {std::pair{"", "."}, std::pair{"literal", "1"}, std::pair{"classes", "[2-4]+"}}) {
+    cases.push_back({"com.microsoft::Tokenizer",
+                     variant,
+                     {input({1000}, DType::kString, 0, 100)},
+                     {{"mark", int64_t{1}},
+                      {"mincharnum", int64_t{1}},
+                      {"pad_value", std::string("#")},
+                      {"separators", std::vector<std::string>{separator}}}});
+  }
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ void add_convolutions(std::vector<OpCase>& cases) {
   cases.push_back({"Conv", "3x3", {image(64, 56), weight({64, 64, 3, 3}), weight({64})}, kSame3});
   cases.push_back({"Conv", "1x1", {image(64, 56), weight({128, 64, 1, 1}), weight({128})}});
   cases.push_back({"Conv", "1x1 odd", {image(31, 176), weight({148, 31, 1, 1}), weight({148})}});
+  cases.push_back({"Conv", "1x1 large", {image(32, 512), weight({64, 32, 1, 1}), weight({64})}});
   cases.push_back({"Conv",
                    "depthwise",
                    {image(128, 56), weight({128, 1, 3, 3})},

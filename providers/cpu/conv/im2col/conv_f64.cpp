@@ -2,84 +2,15 @@
 // matrix, so that each tile is a matrix product.
 #include <algorithm>
 
-#include "ir/core/strides.h"
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
+#include "providers/cpu/conv/im2col/window_plane.h"
 #include "providers/cpu/elementwise/broadcast_loop.h"
 #include "providers/cpu/gemm/gemm_generic_kernel.h"
 #include "providers/cpu/kernel_list.h"
 
 namespace sardonyx::cpu {
 namespace {
-
-// The offsets of a window's taps in a plane.
-class WindowPlane {
- public:
-  explicit WindowPlane(const ops::Window& window)
-      : window_(window),
-        steps_(row_major_strides(window.in)),
-        taps_(element_count(window.kernel)),
-        places_(element_count(window.out)),
-        elements_(element_count(window.in)) {}
-
-  int64_t taps() const { return taps_; }
-  int64_t places() const { return places_; }
-  int64_t elements() const { return elements_; }
-
-  // The element of windows [first, first + count) at a tap; 0 beyond the plane.
-  void gather(const double* plane, int64_t tap, int64_t first, int64_t count, double* row) const {
-    std::fill_n(row, count, 0.0);
-    for_each_run(tap, first, count, [&](int64_t column, int64_t length, int64_t at, int64_t step) {
-      for (int64_t i = 0; i < length; ++i)
-        row[column + i] = plane[at + i * step];
-    });
-  }
-  // The other way round.
-  void add_to(double* plane, int64_t tap, int64_t first, int64_t count, const double* row) const {
-    for_each_run(tap, first, count, [&](int64_t column, int64_t length, int64_t at, int64_t step) {
-      for (int64_t i = 0; i < length; ++i)
-        plane[at + i * step] += row[column + i];
-    });
-  }
-
- private:
-  // visit(column, length, place in the plane of the first, distance of neighbours)
-  template <typename Visit>
-  void for_each_run(int64_t tap, int64_t first, int64_t count, const Visit& visit) const {
-    const size_t last = window_.rank() - 1;
-    const int64_t width = window_.out[last], step = window_.strides[last];
-    const int64_t shift =
-        tap % window_.kernel[last] * window_.dilations[last] - window_.pads_begin[last];
-    const int64_t begin = shift >= 0 ? 0 : (-shift + step - 1) / step;
-    const int64_t end = shift < window_.in[last] ? (window_.in[last] - 1 - shift) / step + 1 : 0;
-    for (int64_t place = first; place < first + count;) {
-      const int64_t from = place % width, to = std::min(width, from + first + count - place);
-      const int64_t row = row_of(tap / window_.kernel[last], place / width);
-      const int64_t low = std::max(from, begin), high = std::min(to, end);
-      if (row >= 0 && low < high)
-        visit(place - first + low - from, high - low, row + low * step + shift, step);
-      place += to - from;
-    }
-  }
-
-  // Where the row of a plane begins that a row of windows meets; negative beyond the plane.
-  int64_t row_of(int64_t tap, int64_t window) const {
-    int64_t row = 0;
-    for (size_t axis = window_.rank() - 1; axis-- > 0;) {
-      const int64_t at = window_.start(axis, window % window_.out[axis]) +
-                         tap % window_.kernel[axis] * window_.dilations[axis];
-      if (at < 0 || at >= window_.in[axis]) return -1;
-      row += at * steps_[axis];
-      window /= window_.out[axis];
-      tap /= window_.kernel[axis];
-    }
-    return row;
-  }
-
-  ops::Window window_;
-  Strides steps_;
-  int64_t taps_, places_, elements_;
-};
 
 class DoubleConvolution : public Kernel {
  public:
@@ -138,7 +69,7 @@ class DoubleConvolution : public Kernel {
       visit(first, std::min(tile_, plane_.places() - first));
   }
 
-  WindowPlane plane_;
+  WindowPlane<double> plane_;
   int64_t batch_, groups_, inputs_, outputs_;  // channels: of a group
   int64_t depth_;                              // products that make an output
   int64_t tile_;
