@@ -12,6 +12,7 @@
 #include "ir/kernel.h"
 #include "providers/onednn/layout.h"
 #include "providers/onednn/provider.h"
+#include "tests/support/fenced_buffer.h"
 
 namespace sardonyx::onednn {
 
@@ -65,7 +66,7 @@ inline std::shared_ptr<Buffer> with_layout(const void* from, DType dtype, const 
                                            const LayoutPtr& from_layout, const LayoutPtr& to_layout,
                                            int threads) {
   const size_t bytes = to_layout ? to_layout->bytes() : bytes_for(dtype, element_count(shape));
-  auto to = Buffer::allocate(bytes);
+  auto to = fenced_buffer(bytes);
   if (same_layout(from_layout, to_layout)) {
     std::memcpy(to->data(), from, bytes);
     return to;
