@@ -73,6 +73,7 @@ OrtStatus* Functions::CreateSessionFromArrayWithPrepackedWeightsContainer(
 
 void Functions::ReleaseSession(OrtSession* input) {
   if (!input) return;
+  input->async.end();
   // A profile that nobody asked for is written all the same, as ONNX Runtime does.
   ReleaseStatus(guarded([&] { input->profile.end(); }));
   delete input;
