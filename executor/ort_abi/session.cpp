@@ -42,7 +42,7 @@ OrtStatus* Functions::CreateSessionFromArray(const OrtEnv* env, const void* mode
 }
 
 OrtStatus* Functions::CreatePrepackedWeightsContainer(OrtPrepackedWeightsContainer** out) {
-  return guarded([&] { require_place(out, "out") = new OrtPrepackedWeightsContainer; });
+  return guarded([&] { make_at(out, "out"); });
 }
 
 void Functions::ReleasePrepackedWeightsContainer(OrtPrepackedWeightsContainer* input) {

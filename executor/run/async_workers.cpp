@@ -105,14 +105,16 @@ void AsyncWorkers::start(std::function<void()> task) {
     abandon(state_);
     state_ = std::make_shared<State>(state_->limit);
   }
-  State& state = *state_;
+  // Held here, since the task may end and destroy these workers before this call is over.
+  const std::shared_ptr<State> held = state_;
+  State& state = *held;
   {
     const std::lock_guard lock(state.mutex);
     state.tasks.push_back(std::move(task));
     const bool needs_thread = state.idle < state.tasks.size() && state.threads.size() < state.limit;
     if (needs_thread) {
       try {
-        state.threads.emplace_back(State::loop, state_);
+        state.threads.emplace_back(State::loop, held);
       } catch (const std::system_error& error) {
         if (state.threads.empty()) {
           state.tasks.pop_back();
