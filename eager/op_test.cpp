@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "eager/create.h"
 #include "eager/op_calls_for_test.h"
 #include "ir/op_samples.h"
 #include "ir/reference_evaluator.h"
@@ -155,6 +157,22 @@ TEST(Op, AttributesOfEarlierCallsDoNotStick) {
   EXPECT_EQ(ConstantOfShape(shape, {.value = value}).item<int64_t>(), 1);
   value.assign(Tensor::of<int64_t>({7}, {1}));
   EXPECT_EQ(ConstantOfShape(shape, {.value = value}).item<int64_t>(), 7);
+  for (const bool is_negative : {false, true, false}) {
+    const float zero = is_negative ? -0.0f : 0.0f;
+    EXPECT_EQ(std::signbit(Constant({.value_float = zero}).item<float>()), is_negative);
+    const Tensor zeros = Constant({.value_floats = {1, zero}});
+    EXPECT_EQ(std::signbit(zeros.to_vector<float>()[1]), is_negative);
+    const Tensor product = LeakyRelu(-x, {.alpha = zero});
+    EXPECT_EQ(std::signbit(product.to_vector<float>()[1]), !is_negative);
+  }
+}
+
+TEST(Op, TensorsAmongAttributesAreNotHeld) {
+  const Tensor value = ones({1});
+  const auto holders = value.impl().use_count();
+  for (int i = 0; i < 3; ++i)
+    (void)Constant({.value = value});
+  EXPECT_EQ(value.impl().use_count(), holders);
 }
 
 TEST(Op, MisuseNamesTheLine) {

@@ -1,6 +1,9 @@
 #include "ir/attributes.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 
 #include "ir/core/error.h"
 
@@ -54,6 +57,22 @@ bool is_empty_list(const AttrValue& value) {
           return false;
       },
       value);
+}
+
+bool is_same_bits(float a, float b) {
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+}
+
+// Numbers bit by bit, as tensors are: an op tells 0 and -0 apart.
+bool is_same(const AttrValue& a, const AttrValue& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* number = std::get_if<float>(&a)) return is_same_bits(*number, std::get<float>(b));
+  if (const auto* list = std::get_if<std::vector<float>>(&a))
+    return std::ranges::equal(*list, std::get<std::vector<float>>(b), is_same_bits);
+  return a == b;
+}
+bool is_same(const std::optional<AttrValue>& a, const std::optional<AttrValue>& b) {
+  return a.has_value() == b.has_value() && (!a || is_same(*a, *b));
 }
 
 }  // namespace
@@ -157,7 +176,7 @@ AttrMap Attrs::to_map() const {
   AttrMap map;
   for (const AttrField& known : schema_->fields) {
     std::optional<AttrValue> value = known.get(data_.get(), known);
-    if (value && (known.required || value != known.default_value))
+    if (value && (known.required || !is_same(value, known.default_value)))
       map.emplace(known.name, std::move(*value));
   }
   return map;
@@ -167,7 +186,7 @@ bool Attrs::operator==(const Attrs& other) const {
   if (schema_ != other.schema_) return false;
   if (data_ == other.data_) return true;
   for (const AttrField& known : schema_->fields) {
-    if (known.get(data_.get(), known) != known.get(other.data_.get(), known)) return false;
+    if (!is_same(known.get(data_.get(), known), known.get(other.data_.get(), known))) return false;
   }
   return true;
 }

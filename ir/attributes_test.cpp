@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace sardonyx {
 namespace {
 
@@ -72,6 +74,21 @@ TEST(Attributes, WhatIsNotGivenHasItsDefault) {
   EXPECT_TRUE(attrs.to_map() == (AttrMap{{"axis", int64_t{-1}}}));  // required: stays
   EXPECT_FALSE(attrs == Attrs::parse(*attr_schema<ManyAttrs>(), all_of_them()));
   EXPECT_FALSE(attrs == Attrs());
+}
+
+TEST(Attributes, NumbersAreComparedBitByBit) {
+  ManyAttrs zero, negative, nan;
+  zero.alpha = 0;
+  negative.alpha = -0.0f;
+  nan.alpha = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(Attrs(zero) == Attrs(zero));
+  EXPECT_FALSE(Attrs(zero) == Attrs(negative));
+  EXPECT_TRUE(Attrs(nan) == Attrs(ManyAttrs(nan)));
+  zero.scales = {1, 0};
+  ManyAttrs other = zero;
+  EXPECT_TRUE(Attrs(zero) == Attrs(other));
+  other.scales = {1, -0.0f};
+  EXPECT_FALSE(Attrs(zero) == Attrs(other));
 }
 
 TEST(Attributes, ProblemsNameTheAttribute) {

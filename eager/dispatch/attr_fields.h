@@ -2,8 +2,11 @@
 // not once for each op's struct.
 #pragma once
 
+#include <algorithm>
 #include <any>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -39,13 +42,24 @@ inline bool is_same_value(const Tensor& a, const Tensor& b) {
 inline bool is_same_value(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return a.empty() && b.empty();
 }
+// Bit by bit: 0 and -0 are not the same, and NaN is.
+inline bool is_same_value(float a, float b) {
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+}
+inline bool is_same_value(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::ranges::equal(a, b, [](float x, float y) { return is_same_value(x, y); });
+}
 template <typename T>
 bool is_same_value(const T& a, const T& b) {
   return a == b;
 }
 template <typename T>
+bool is_same_value(const std::optional<T>& a, const std::optional<T>& b) {
+  return a.has_value() == b.has_value() && (!a || is_same_value(*a, *b));
+}
+template <typename T>
 bool is_same_value(const OptionalList<T>& a, const OptionalList<T>& b) {
-  return a.has_value() == b.has_value() && (!a || *a == *b);
+  return a.has_value() == b.has_value() && (!a || is_same_value(*a, *b));
 }
 
 // What is done with a field, by its type; `value` is a T.

@@ -121,7 +121,8 @@ Attrs OpRow::attrs_of(const void* attrs, const Loc& loc) const {
     copies.push_back(field.type->copy(field.of(attrs)));
   }
   Attrs made = parsed(op_, map, loc);
-  kept_row(index_).keep({std::move(copies), made});
+  // A set with tensors is never found again: it would only hold them.
+  if (is_same(copies, attrs)) kept_row(index_).keep({std::move(copies), made});
   return made;
 }
 

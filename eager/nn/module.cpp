@@ -123,6 +123,35 @@ void set_value(const Tensor& tensor, const Tensor& value) {
   tensor.zero_grad();
 }
 
+// What a call computes with besides tensors and mode.
+struct PartsAndHooks {
+  size_t edits;
+  std::vector<size_t> hooks, pre_hooks;  // their numbers, which are never used again
+  bool operator==(const PartsAndHooks&) const = default;
+};
+
+PartsAndHooks parts_and_hooks(const ModuleState& module) {
+  PartsAndHooks found{module.edits, {}, {}};
+  for (const auto& [number, hook] : module.hooks)
+    found.hooks.push_back(number);
+  for (const auto& [number, hook] : module.pre_hooks)
+    found.pre_hooks.push_back(number);
+  return found;
+}
+
+// A trace holds what the module's parts and hooks were when it first used or changed them: a hook
+// that the traced function itself registers and removes is no condition of it.
+void note_parts(const StatePtr& module) {
+  TraceContext* frame = TraceContext::active();
+  if (!frame) return;
+  frame->root().guards.note({module.get(), 'e'}, [module, was = parts_and_hooks(*module)] {
+    return parts_and_hooks(*module) == was
+               ? std::string()
+               : text(module->type_name, module->path.empty() ? "" : " (" + module->path + ")",
+                      " has other parts or hooks now");
+  });
+}
+
 }  // namespace
 
 Module::Module(std::string type_name, std::string description)
@@ -438,17 +467,17 @@ void Module::apply(const std::function<void(const Module&)>& fn) const {
 }
 
 size_t Module::register_forward_hook(ForwardHook hook) const {
-  ++state_->edits;
+  note_parts(state_);
   state_->hooks[state_->next_hook] = std::move(hook);
   return state_->next_hook++;
 }
 size_t Module::register_forward_pre_hook(ForwardPreHook hook) const {
-  ++state_->edits;
+  note_parts(state_);
   state_->pre_hooks[state_->next_hook] = std::move(hook);
   return state_->next_hook++;
 }
 void Module::remove_hook(size_t number) const {
-  ++state_->edits;
+  note_parts(state_);
   state_->hooks.erase(number);
   state_->pre_hooks.erase(number);
 }
@@ -463,27 +492,11 @@ EvalMode::~EvalMode() {
     ModuleState::mutable_of(module).is_training = is_training;
 }
 
-namespace {
-
-// A trace holds what the module's parts and hooks were.
-void note_edits(const StatePtr& module) {
-  TraceContext* frame = TraceContext::active();
-  if (!frame) return;
-  frame->root().guards.note({module.get(), 'e'}, [module, was = module->edits] {
-    return module->edits == was
-               ? std::string()
-               : text(module->type_name, module->path.empty() ? "" : " (" + module->path + ")",
-                      " has other parts or hooks now");
-  });
-}
-
-}  // namespace
-
 Module::Call::Call(const Module& module, const Loc& loc)
     : state_(module.state_), previous_(t_caller), outer_(t_running), scope_(state_->path) {
   if (outer_ && !state_->is_added && outer_ != state_.get())
     at_line(loc, [&] { check_is_added(); });
-  note_edits(state_);
+  note_parts(state_);
   t_caller = loc;
   t_running = state_.get();
 }

@@ -30,7 +30,7 @@ struct ModuleState {
   std::map<size_t, ForwardHook> hooks;
   std::map<size_t, ForwardPreHook> pre_hooks;
   size_t next_hook = 0;
-  size_t edits = 0;  // of what a call computes: replaced or removed parts, hooks
+  size_t edits = 0;  // of parts: replaced, added or removed ones
   std::shared_ptr<BatchComputationSlot> batch_computation;  // of batch norms alone
 
   static const ModuleState& of(const Module& module) { return *module.state_; }

@@ -136,12 +136,11 @@ class Specialization {
     return guards_.broken(std::move(sizes));
   }
 
-  // Does a run assign tensors of the program, or leave or clear their gradients?
-  bool has_effects() const { return has_effects_; }
-
-  // From many threads at once unless it has effects.
-  std::vector<Tensor> run(const std::vector<Tensor>& arguments, const Loc& loc) {
-    keep_inputs({});  // they would hold the memory of states
+  // What the program's tensors are is read with the lock held. Where the run has no effects it goes
+  // on without, from many threads at once.
+  std::vector<Tensor> run(const std::vector<Tensor>& arguments, const Loc& loc,
+                          std::unique_lock<std::recursive_mutex>& lock) {
+    kept_inputs_.clear();  // they would hold the memory of states
     std::vector<OutputSlot> outputs(session_->outputs().size());
     bind_states(outputs);
     std::vector<Datum> inputs;
@@ -149,20 +148,27 @@ class Specialization {
       inputs.push_back(argument.datum(loc));
     for (const TraceContext::TracedState& state : states_)
       inputs.push_back(source_of(state).datum(loc));
+    if (!has_effects_) {
+      kept_inputs_ = inputs;
+      lock.unlock();
+    }
     session_->run_into(inputs, outputs);
     std::vector<Tensor> results;
     for (size_t i = 0; i < results_; ++i)
       results.emplace_back(outputs[i].take());
-    inputs.resize(arguments.size());
-    write_back(outputs);
-    add_states(inputs);
-    keep_inputs(std::move(inputs));
+    if (has_effects_) {
+      inputs.resize(arguments.size());
+      write_back(outputs);
+      add_states(inputs);
+      kept_inputs_ = std::move(inputs);
+    }
     return results;
   }
 
+  // With the lock held.
   std::string plan_text() const {
     // A gradient may be gone by now; its type is what the plan asks for.
-    std::vector<Datum> inputs = kept_inputs();
+    std::vector<Datum> inputs = kept_inputs_;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Type& type = session_->inputs()[i].type;
       if (!inputs[i].defined())
@@ -213,15 +219,6 @@ class Specialization {
     }
   }
 
-  void keep_inputs(std::vector<Datum> inputs) {
-    const std::lock_guard lock(inputs_mutex_);
-    inputs_.swap(inputs);
-  }
-  std::vector<Datum> kept_inputs() const {
-    const std::lock_guard lock(inputs_mutex_);
-    return inputs_;
-  }
-
   // What the states are after a call.
   void add_states(std::vector<Datum>& inputs) const {
     for (const TraceContext::TracedState& state : states_) {
@@ -238,9 +235,8 @@ class Specialization {
   // Where an earlier call has put each state; other memory may be a file's.
   std::vector<std::weak_ptr<Buffer>> made_;
   std::unique_ptr<Session> session_;
-  bool has_effects_ = false;
-  mutable std::mutex inputs_mutex_;
-  std::vector<Datum> inputs_;  // of the last call, for its plan
+  bool has_effects_ = false;        // does a run assign tensors, or leave or clear gradients?
+  std::vector<Datum> kept_inputs_;  // of the last call, for its plan; read with the lock held too
 };
 
 }  // namespace
@@ -251,8 +247,8 @@ struct Compiled::Impl {
   std::list<Specialization> forms;
   Specialization* last = nullptr;
   std::vector<std::string> log;
-  // Of all above, and of runs with effects, whose states other calls compare with their guards.
-  // What a run calls may call this function again.
+  // Of all above, and of runs with effects, whose states other calls read and compare with their
+  // guards. What a run calls may call this function again.
   std::recursive_mutex mutex;
 
   Specialization& form_for(const CallSignature& call, const Loc& loc);
@@ -296,8 +292,7 @@ std::vector<Tensor> Compiled::operator()(const std::vector<Tensor>& arguments, L
     std::unique_lock lock(impl_->mutex);
     Specialization& form = impl_->form_for(call, loc);
     impl_->last = &form;
-    if (!form.has_effects()) lock.unlock();
-    return form.run(arguments, loc);
+    return form.run(arguments, loc, lock);
   });
 }
 

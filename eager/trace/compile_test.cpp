@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "eager/autograd/autograd.h"
@@ -124,6 +125,63 @@ TEST(CompileGuards, PartsAndHooksOfModules) {
   EXPECT_EQ(other.traces(), 2u);
 }
 
+TEST(CompileGuards, HooksThatTheFunctionRegistersAndRemovesItself) {
+  const NoGrad no_grad;
+  const Tensor x = ones({1, 2});
+  const nn::Linear layer(2, 2);
+  const Compiled compiled = compile([&](const Tensors& in) {
+    Tensor feature;
+    const size_t hook = layer.register_forward_hook(
+        [&](const nn::Module&, const Tensors&, Tensors& outputs) { feature = outputs[0]; });
+    const Tensor y = layer(in[0]);
+    layer.remove_hook(hook);
+    return Tensors{y + feature};
+  });
+  for (int call = 0; call < 3; ++call)
+    EXPECT_TRUE(same(compiled({x})[0], layer(x) * 2));
+  EXPECT_EQ(compiled.traces(), 1u);
+  // One that was there before and goes within the trace is there no more in the next call.
+  size_t once = 0;
+  once =
+      layer.register_forward_hook([&](const nn::Module& module, const Tensors&, Tensors& outputs) {
+        module.remove_hook(once);
+        outputs[0] = outputs[0] * 5;
+      });
+  const Tensor first = compiled({x})[0], second = compiled({x})[0];
+  EXPECT_TRUE(same(first, layer(x) * 10));
+  EXPECT_TRUE(same(second, layer(x) * 2));
+}
+
+TEST(Compile, ThreadsThatEvaluateWhileOneTrains) {
+  const nn::Linear layer(64, 64);
+  optim::SGD optimizer(layer.parameters(), {.lr = 0.01});
+  const Compiled compiled = compile([&](const Tensors& in) {
+    const Tensor loss = square(layer(in[0])).mean();
+    if (!is_grad_enabled()) return Tensors{loss};
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return Tensors{loss};
+  });
+  const Tensor x = randn({8, 64});
+  std::atomic<bool> is_over = false;
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&] {
+      const NoGrad no_grad;
+      while (!is_over)
+        wrong += !std::isfinite(compiled({x})[0].item<float>());
+    });
+  }
+  for (int step = 0; step < 200; ++step)
+    compiled({x});
+  is_over = true;
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(Compile, ManyThreadsCallOneFunction) {
   const Compiled compiled = compile([](const Tensors& in) { return Tensors{(in[0] * 2).sum()}; });
   const Tensor total = zeros({});
@@ -138,6 +196,7 @@ TEST(Compile, ManyThreadsCallOneFunction) {
       for (int call = 0; call < 40; ++call) {
         const int size = 1 + call % 7 + thread;
         wrong += compiled({ones({size})})[0].item<float>() != 2.f * static_cast<float>(size);
+        wrong += compiled.plan_text().empty();
         counting({ones({thread + 1, 2})});
       }
     });

@@ -18,7 +18,7 @@ using namespace sardonyx::c_api;  // NOLINT: the functions below are outside of 
 extern "C" {
 
 sx_status sx_cancellation_create(sx_cancellation** cancellation) {
-  return guarded([&] { require_place(cancellation, "cancellation") = new sx_cancellation; });
+  return guarded([&] { make_at(cancellation, "cancellation"); });
 }
 
 void sx_cancellation_request(sx_cancellation* cancellation) {

@@ -20,4 +20,11 @@ T*& require_place(T** pointer, const char* name) {
   return place;
 }
 
+// Makes a T there. An assignment would make it before it asks for the place, and lose it.
+template <typename T>
+void make_at(T** pointer, const char* name) {
+  T*& place = require_place(pointer, name);
+  place = new T;
+}
+
 }  // namespace sardonyx::c_api

@@ -8,7 +8,7 @@ using namespace sardonyx::c_api;  // NOLINT
 extern "C" {
 
 sx_status sx_profile_create(sx_profile** profile) {
-  return guarded([&] { require_place(profile, "profile") = new sx_profile; });
+  return guarded([&] { make_at(profile, "profile"); });
 }
 
 void sx_profile_clear(sx_profile* profile) {

@@ -414,6 +414,31 @@ TEST_F(CRuns, a_callback_may_run_again_and_destroy_its_binding) {
   EXPECT_EQ(chain.left, 0);
 }
 
+TEST_F(CRuns, a_callback_may_destroy_its_binding_behind_a_run_that_it_begins) {
+  struct Last {
+    sx_binding* binding;
+    int ended = 0;
+    std::promise<void> done;
+  } last{nullptr, 0, {}};
+  ASSERT_EQ(sx_binding_create(session_, &last.binding), SX_OK);
+  std::swap(binding_, last.binding);
+  bind_inputs();
+  std::swap(binding_, last.binding);
+  static constexpr sx_run_callback kCount = [](void* user, const sx_error* error) {
+    EXPECT_EQ(error->status, SX_OK) << error->message;
+    ++static_cast<Last*>(user)->ended;
+  };
+  const auto destroy = [](void* user, const sx_error*) {
+    auto& told = *static_cast<Last*>(user);
+    EXPECT_EQ(sx_binding_run_async(told.binding, nullptr, kCount, user), SX_OK);
+    sx_binding_destroy(told.binding);
+    EXPECT_EQ(told.ended, 1);
+    told.done.set_value();
+  };
+  ASSERT_EQ(sx_binding_run_async(last.binding, nullptr, destroy, &last), SX_OK);
+  last.done.get_future().wait();
+}
+
 TEST_F(CRuns, a_cancellation_is_reset_and_serves_again) {
   sx_run_options options{};
   options.struct_size = sizeof options;

@@ -7,7 +7,7 @@
 namespace sardonyx::ort_abi {
 
 OrtStatus* Functions::CreateRunOptions(OrtRunOptions** out) {
-  return guarded([&] { require_place(out, "out") = new OrtRunOptions; });
+  return guarded([&] { make_at(out, "out"); });
 }
 
 void Functions::ReleaseRunOptions(OrtRunOptions* input) {

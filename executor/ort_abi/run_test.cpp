@@ -318,6 +318,29 @@ TEST_P(OrtRunTest, runs_in_other_threads) {
           ORT_INVALID_ARGUMENT, "intra op thread pool must have at least one thread for RunAsync");
 }
 
+TEST_P(OrtRunTest, a_session_is_released_behind_its_runs) {
+  if (is_real()) GTEST_SKIP() << "ONNX Runtime wants its callers to wait";
+  OrtSessionOptions* with = options();
+  ok(api->SetIntraOpNumThreads(with, 2));
+  const std::string model = doubling_model();
+  OrtSession* made = nullptr;
+  ok(api->CreateSessionFromArray(env, model.data(), model.size(), with, &made));
+  ASSERT_NE(made, nullptr);
+  const OrtValue* x = tensor<float>(std::vector<float>(30'000, 1), {10'000, 3});
+  const char *input = "x", *output = "y";
+  constexpr size_t kRuns = 8;
+  std::vector<OrtValue*> results(kRuns);
+  std::vector<Told> told(kRuns);
+  for (size_t i = 0; i < kRuns; ++i)
+    ok(api->RunAsync(made, nullptr, &input, &x, 1, &output, 1, &results[i], Told::tell, &told[i]));
+  api->ReleaseSession(made);
+  for (size_t i = 0; i < kRuns; ++i) {
+    EXPECT_TRUE(told[i].is_told);
+    ok(told[i].status);
+    EXPECT_EQ(elements_of<float>(own(results[i], api->ReleaseValue))[29'999], 2.0f);
+  }
+}
+
 TEST_P(OrtRunTest, one_session_serves_many_threads) {
   OrtSession* loaded = session(doubling_model());
   std::vector<std::thread> threads;

@@ -42,7 +42,7 @@ OrtStatus* Functions::CreateSessionFromArray(const OrtEnv* env, const void* mode
 }
 
 OrtStatus* Functions::CreatePrepackedWeightsContainer(OrtPrepackedWeightsContainer** out) {
-  return guarded([&] { require_place(out, "out") = new OrtPrepackedWeightsContainer; });
+  return guarded([&] { make_at(out, "out"); });
 }
 
 void Functions::ReleasePrepackedWeightsContainer(OrtPrepackedWeightsContainer* input) {
@@ -73,6 +73,7 @@ OrtStatus* Functions::CreateSessionFromArrayWithPrepackedWeightsContainer(
 
 void Functions::ReleaseSession(OrtSession* input) {
   if (!input) return;
+  input->async.end();
   // A profile that nobody asked for is written all the same, as ONNX Runtime does.
   ReleaseStatus(guarded([&] { input->profile.end(); }));
   delete input;

@@ -70,7 +70,7 @@ struct OrtSession {
   int threads;
   bool uses_arena;  // as the caller asked: memory comes from the same place
   sardonyx::ort_abi::Profile profile;
-  sardonyx::AsyncWorkers async;
+  sardonyx::AsyncWorkers async;  // ended before anything that runs use goes
 
   // Spaces that no run is using: the one that was used last, and those of runs at the same time.
   std::atomic<sardonyx::ort_abi::RunSpace*> space = nullptr;

@@ -20,7 +20,7 @@ OrtStatus* set_text(OrtSessionOptions* options, std::string OrtSessionOptions::*
   return guarded([&] { require(options, "options").*member = &require(value, name); });
 }
 
-bool is_level(GraphOptimizationLevel level) {
+bool is_level(int level) {
   switch (level) {
     case ORT_DISABLE_ALL:
     case ORT_ENABLE_BASIC:
@@ -44,7 +44,7 @@ OrtStatus* fix_dim(OrtSessionOptions* options,
 }  // namespace
 
 OrtStatus* Functions::CreateSessionOptions(OrtSessionOptions** options) {
-  return guarded([&] { require_place(options, "options") = new OrtSessionOptions; });
+  return guarded([&] { make_at(options, "options"); });
 }
 
 OrtStatus* Functions::CloneSessionOptions(const OrtSessionOptions* in_options,
@@ -69,7 +69,8 @@ OrtStatus* Functions::SetSessionExecutionMode(OrtSessionOptions* options,
                                               ExecutionMode execution_mode) {
   return guarded([&] {
     OrtSessionOptions& changed = require(options, "options");
-    if (execution_mode != ORT_SEQUENTIAL && execution_mode != ORT_PARALLEL)
+    const int mode = number_of(execution_mode);
+    if (mode != ORT_SEQUENTIAL && mode != ORT_PARALLEL)
       refuse(ORT_INVALID_ARGUMENT, "execution_mode is not valid");
     changed.execution_mode = execution_mode;
   });
@@ -123,7 +124,7 @@ OrtStatus* Functions::SetSessionGraphOptimizationLevel(
     OrtSessionOptions* options, GraphOptimizationLevel graph_optimization_level) {
   return guarded([&] {
     OrtSessionOptions& changed = require(options, "options");
-    if (!is_level(graph_optimization_level))
+    if (!is_level(number_of(graph_optimization_level)))
       refuse(ORT_INVALID_ARGUMENT, "graph_optimization_level is not valid");
     changed.optimization_level = graph_optimization_level;
   });

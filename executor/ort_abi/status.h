@@ -1,8 +1,10 @@
 // Errors on their way to the caller: exceptions within the library, an OrtStatus outside.
 #pragma once
 
+#include <cstring>
 #include <exception>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "executor/c_api/pointers.h"
@@ -50,6 +52,16 @@ OrtStatus* guarded(const Body& body) noexcept {
   }
 }
 
+// What a caller in C gave for an enumeration. It may be none of its values, which C++ must not read
+// as one.
+template <typename Enumeration>
+int number_of(const Enumeration& given) {
+  std::underlying_type_t<Enumeration> number{};
+  std::memcpy(&number, &given, sizeof number);
+  return static_cast<int>(number);
+}
+
+using c_api::make_at;
 using c_api::require;
 using c_api::require_place;
 

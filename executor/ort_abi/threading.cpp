@@ -108,7 +108,7 @@ std::shared_ptr<ThreadPool> made_pool(const CustomThreads& custom, int threads, 
 }
 
 OrtStatus* Functions::CreateThreadingOptions(OrtThreadingOptions** out) {
-  return guarded([&] { require_place(out, "out") = new OrtThreadingOptions; });
+  return guarded([&] { make_at(out, "out"); });
 }
 
 void Functions::ReleaseThreadingOptions(OrtThreadingOptions* input) {

@@ -33,6 +33,20 @@ struct AsyncWorkers::State {
     });
   }
 
+  void run_next(std::unique_lock<std::mutex>& lock) {
+    ++busy;
+    // What the task holds goes before the lock is taken again: it may end these workers.
+    {
+      const std::function<void()> task = std::move(tasks.front());
+      tasks.pop_front();
+      lock.unlock();
+      task();
+    }
+    lock.lock();
+    --busy;
+    changed.notify_all();
+  }
+
   static void loop(const std::shared_ptr<State>& state) {
     std::unique_lock lock(state->mutex);
     while (true) {
@@ -40,17 +54,7 @@ struct AsyncWorkers::State {
       state->changed.wait(lock, [&] { return state->ends || !state->tasks.empty(); });
       --state->idle;
       if (state->tasks.empty()) return;
-      ++state->busy;
-      // What the task holds goes before the lock is taken again: it may end these workers.
-      {
-        const std::function<void()> task = std::move(state->tasks.front());
-        state->tasks.pop_front();
-        lock.unlock();
-        task();
-      }
-      lock.lock();
-      --state->busy;
-      state->changed.notify_all();
+      state->run_next(lock);
     }
   }
 };
@@ -69,16 +73,26 @@ AsyncWorkers::AsyncWorkers(int limit)
     : state_(std::make_shared<State>(static_cast<size_t>(std::max(1, limit)))) {}
 
 AsyncWorkers::~AsyncWorkers() {
+  end();
+}
+
+void AsyncWorkers::end() {
   if (!state_->is_here()) {
-    abandon(std::move(state_));
+    abandon(state_);
     return;
   }
+  State& state = *state_;
   {
-    const std::lock_guard lock(state_->mutex);
-    state_->ends = true;
+    std::unique_lock lock(state.mutex);
+    state.ends = true;
+    // What a task began before it ends the workers uses what goes with them, and its thread does
+    // not wait for itself.
+    while (state.is_worker() && !state.tasks.empty())
+      state.run_next(lock);
   }
-  state_->changed.notify_all();
-  for (std::thread& thread : state_->threads) {
+  state.changed.notify_all();
+  for (std::thread& thread : state.threads) {
+    if (!thread.joinable()) continue;
     if (thread.get_id() == std::this_thread::get_id())
       thread.detach();
     else
@@ -91,14 +105,16 @@ void AsyncWorkers::start(std::function<void()> task) {
     abandon(state_);
     state_ = std::make_shared<State>(state_->limit);
   }
-  State& state = *state_;
+  // Held here, since the task may end and destroy these workers before this call is over.
+  const std::shared_ptr<State> held = state_;
+  State& state = *held;
   {
     const std::lock_guard lock(state.mutex);
     state.tasks.push_back(std::move(task));
     const bool needs_thread = state.idle < state.tasks.size() && state.threads.size() < state.limit;
     if (needs_thread) {
       try {
-        state.threads.emplace_back(State::loop, state_);
+        state.threads.emplace_back(State::loop, held);
       } catch (const std::system_error& error) {
         if (state.threads.empty()) {
           state.tasks.pop_back();

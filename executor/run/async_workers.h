@@ -11,8 +11,7 @@ class AsyncWorkers {
  public:
   // At most `limit` threads; what is more waits its turn.
   explicit AsyncWorkers(int limit);
-  // Waits for all tasks; from within a task it does not, and the thread ends by itself. In a
-  // process that was forked from the one with the threads there is nothing to wait for.
+  // As end().
   ~AsyncWorkers();
   AsyncWorkers(const AsyncWorkers&) = delete;
   AsyncWorkers& operator=(const AsyncWorkers&) = delete;
@@ -22,6 +21,11 @@ class AsyncWorkers {
   void start(std::function<void()> task);
   // Until no task is left; from within a task it returns at once, and so it does in a forked child.
   void wait();
+  // Waits for all tasks, for owners of what tasks use: no others are started from then on. From
+  // within a task it does not wait for this one, and runs itself those that have not begun; the
+  // thread ends by itself. In a process that was forked from the one with the threads there is
+  // nothing to wait for.
+  void end();
 
  private:
   struct State;

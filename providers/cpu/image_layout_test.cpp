@@ -397,6 +397,17 @@ TEST(Direct, OtherWindows) {
   check(direct(256, 96, {19, 20}, {1, 1}, window(1, {2, 2}, {0, 0, 0, 0})), "pointwise", false);
 }
 
+// Pixels as wide as a block, of which a group has a part: the last one ends with the image.
+TEST(Direct, GroupsOfOneBlock) {
+  for (const int64_t groups : {2, 4, 8}) {
+    const Ints strides{1, 1}, pads{1, 1, 1, 1};
+    const Layer layer = direct(16 / groups, 8, {3, 4}, {3, 3}, window(groups, strides, pads));
+    check(layer, "direct", true);
+    check(direct(16 / groups, 8, {1, 33}, {1, 3}, window(groups, {1, 2}, {0, 1, 0, 1})), "direct",
+          true);
+  }
+}
+
 TEST(Direct, Groups) {
   for (const int64_t inputs : {3, 8, 16, 32}) {
     for (const int64_t outputs : {5, 16, 24}) {

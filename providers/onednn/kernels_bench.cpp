@@ -46,6 +46,7 @@ void run_layer(benchmark::State& state, const Layer& layer) {
   const auto inferred = infer(op, attrs, seen_by_inference(inputs), inputs.size(), 1,
                               [] { return Dim::symbol("?"); });
   RunOptions options;
+  options.fenced_inputs = false;
   options.threads = static_cast<int>(state.range(0));
   options.layouts = true;
   options.constants = layer.flops_per_output > 0 ? 0b0110u : 0u;

@@ -12,6 +12,7 @@
 #include "ir/kernel.h"
 #include "providers/onednn/layout.h"
 #include "providers/onednn/provider.h"
+#include "tests/support/fenced_buffer.h"
 
 namespace sardonyx::onednn {
 
@@ -24,6 +25,7 @@ struct RunOptions {
   std::optional<size_t> overwrite;  // output 0 is to overlap this input
   Precision precision = Precision::kFloat32;
   bool layout_readers = true;
+  bool fenced_inputs = true;  // what reads on beyond one ends the process; not for benchmarks
 };
 
 // A kernel with its inputs in the wanted layouts and memory for all that it writes; runs any number
@@ -63,9 +65,9 @@ LayoutPtr channels_last_layout(const Shape& shape);
 
 inline std::shared_ptr<Buffer> with_layout(const void* from, DType dtype, const Shape& shape,
                                            const LayoutPtr& from_layout, const LayoutPtr& to_layout,
-                                           int threads) {
+                                           int threads, bool is_fenced = false) {
   const size_t bytes = to_layout ? to_layout->bytes() : bytes_for(dtype, element_count(shape));
-  auto to = Buffer::allocate(bytes);
+  auto to = is_fenced ? fenced_buffer(bytes) : Buffer::allocate(bytes);
   if (same_layout(from_layout, to_layout)) {
     std::memcpy(to->data(), from, bytes);
     return to;
@@ -130,10 +132,10 @@ inline PreparedRun::PreparedRun(const OpDef& op, const Attrs& attrs,
                                    .precision = options.precision});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool is_read = inputs[i] && !(prepared_.unread_inputs >> i & 1u);
-    input_buffers_.push_back(is_read ? with_layout(inputs[i].raw(), inputs[i].dtype(),
-                                                   inputs[i].shape(), nullptr,
-                                                   at(prepared_.input_layouts, i), threads_)
-                                     : nullptr);
+    input_buffers_.push_back(
+        is_read ? with_layout(inputs[i].raw(), inputs[i].dtype(), inputs[i].shape(), nullptr,
+                              at(prepared_.input_layouts, i), threads_, options.fenced_inputs)
+                : nullptr);
     input_addresses_.push_back(is_read ? input_buffers_.back()->data() : nullptr);
   }
   for (size_t i = 0; i < out.size(); ++i) {

@@ -148,5 +148,6 @@ OrtSession::OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& 
 }
 
 OrtSession::~OrtSession() {
+  async.end();
   delete space.load();
 }

@@ -169,7 +169,7 @@ OrtStatus* ModelEditorFunctions::CreateNode(const char* operator_name, const cha
 }
 
 OrtStatus* ModelEditorFunctions::CreateGraph(OrtGraph** graph) {
-  return guarded([&] { require_place(graph, "graph") = new OrtGraph; });
+  return guarded([&] { make_at(graph, "graph"); });
 }
 
 OrtStatus* ModelEditorFunctions::SetGraphInputs(OrtGraph* graph, OrtValueInfo** inputs,

@@ -20,7 +20,7 @@ struct CpuAllocator : OrtAllocator {
     Info = [](const OrtAllocator* self) { return &static_cast<const CpuAllocator*>(self)->info; };
     Reserve = allocate_block;
     GetStats = [](const OrtAllocator*, OrtKeyValuePairs** out) {
-      return guarded([&] { require_place(out, "out") = new OrtKeyValuePairs; });
+      return guarded([&] { make_at(out, "out"); });
     };
   }
   static void* allocate_block(OrtAllocator*, size_t size) {

@@ -9,7 +9,7 @@
 namespace sardonyx::ort_abi {
 
 OrtStatus* Functions::CreateTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo** out) {
-  return guarded([&] { require_place(out, "out") = new OrtTensorTypeAndShapeInfo; });
+  return guarded([&] { make_at(out, "out"); });
 }
 
 void Functions::ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo* input) {

@@ -46,7 +46,9 @@ class ConvIgemmKernel : public TiledConvKernel {
     from += first * from_step;
     to += begin * to_step;
     if (from_step == to_step) {
-      std::memcpy(to, from, static_cast<size_t>((end - begin) * to_step) * sizeof(float));
+      // Behind the last pixel of a group may be the end of the image.
+      const int64_t elements = (end - begin - 1) * to_step + channels;
+      std::memcpy(to, from, static_cast<size_t>(elements) * sizeof(float));
     } else {
       copy_pixels(from, from_step, channels, end - begin, to);
     }
