@@ -4,7 +4,7 @@
 #include "ir/ops/conv/conv.h"
 #include "providers/cpu/conv/conv_igemm.h"
 #include "providers/cpu/conv/conv_nchw.h"
-#include "providers/cpu/conv/conv_winograd.h"
+#include "providers/cpu/conv/winograd/conv_winograd.h"
 #include "providers/onednn/conv/conv.h"
 #include "providers/onednn/conv/conv_row_tiles.h"
 #include "providers/onednn/float_types.h"
@@ -304,9 +304,10 @@ Prepared prepare_by_onednn(const KernelRequest& request, const ops::ConvAttrs& a
   return build(problem, request, *bare, Residual::kNone);
 }
 
-constexpr InnerKernel kConvInner[] = {{"conv_winograd", "providers/cpu/conv/conv_winograd.cpp"},
-                                      {"conv_nchw", "providers/cpu/conv/conv_nchw.cpp"},
-                                      {"conv_igemm", "providers/cpu/conv/conv_igemm.cpp"}};
+constexpr InnerKernel kConvInner[] = {
+    {"conv_winograd", "providers/cpu/conv/winograd/conv_winograd.cpp"},
+    {"conv_nchw", "providers/cpu/conv/conv_nchw.cpp"},
+    {"conv_igemm", "providers/cpu/conv/conv_igemm.cpp"}};
 
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation, bool allows_winograd) {

@@ -1,11 +1,11 @@
-#include "providers/cpu/conv/conv_winograd.h"
+#include "providers/cpu/conv/winograd/conv_winograd.h"
 
 #include <algorithm>
 
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/core/threading/interruptible_loops.h"
-#include "providers/cpu/conv/winograd_f32.h"
-#include "providers/cpu/conv/winograd_pack.h"
+#include "providers/cpu/conv/winograd/winograd_f32.h"
+#include "providers/cpu/conv/winograd/winograd_pack.h"
 #include "providers/cpu/image_layout.h"
 
 namespace sardonyx::cpu {

@@ -1,4 +1,4 @@
-#include "providers/cpu/conv/winograd_pack.h"
+#include "providers/cpu/conv/winograd/winograd_pack.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 #include "ir/core/error.h"
 #include "ir/core/threading/parallel_for.h"
-#include "providers/cpu/conv/winograd_f32.h"
-#include "providers/cpu/conv/winograd_weight_transform.h"
+#include "providers/cpu/conv/winograd/winograd_f32.h"
+#include "providers/cpu/conv/winograd/winograd_weight_transform.h"
 #include "providers/cpu/gemm/pack_transposed.h"
 
 namespace sardonyx::cpu {

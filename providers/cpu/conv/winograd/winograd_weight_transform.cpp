@@ -1,9 +1,9 @@
-#include "providers/cpu/conv/winograd_weight_transform.h"
+#include "providers/cpu/conv/winograd/winograd_weight_transform.h"
 
 #include "ir/core/error.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "providers/cpu/conv/winograd_weight_transform.cpp"
+#define HWY_TARGET_INCLUDE "providers/cpu/conv/winograd/winograd_weight_transform.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -1,7 +1,7 @@
-#include "providers/cpu/conv/winograd_f32.h"
+#include "providers/cpu/conv/winograd/winograd_f32.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "providers/cpu/conv/winograd_f32.cpp"
+#define HWY_TARGET_INCLUDE "providers/cpu/conv/winograd/winograd_f32.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
