@@ -109,10 +109,10 @@ TEST(CompileGuards, PartsAndHooksOfModules) {
   EXPECT_TRUE(agrees());
   net.append(nn::Linear(2, 5));
   EXPECT_TRUE(agrees());
-  const size_t hook = net.register_forward_hook(
+  const RemovableHandle hook = net.register_forward_hook(
       [](const nn::Module&, const Tensors&, Tensors& outputs) { outputs[0] = outputs[0] * 2; });
   EXPECT_TRUE(agrees());
-  net.remove_hook(hook);
+  hook.remove();
   EXPECT_TRUE(agrees());
   EXPECT_THAT(compiled.trace_log().back(), HasSubstr("Sequential has other parts or hooks now"));
   nn::Linear layer(2, 2);
