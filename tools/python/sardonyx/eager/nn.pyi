@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 
 import numpy
 
-from . import DType, Dim, DTypeLike, Floats, Ints, Tensor
+from . import DType, Dim, DTypeLike, Floats, Ints, RemovableHandle, Tensor
 
 class Module:
     """What modules derive from: `forward` computes, parameters and modules among the attributes are registered."""

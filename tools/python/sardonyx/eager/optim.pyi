@@ -7,7 +7,7 @@ import numpy
 
 from collections.abc import MutableMapping
 from .nn import Module
-from . import DType, Dim, DTypeLike, Floats, Ints, Tensor
+from . import DType, Dim, DTypeLike, Floats, Ints, RemovableHandle, Tensor
 
 class ASGD(Optimizer):
     def __init__(self, params: Iterable[Tensor], lr: builtins.float = 0.01, lambd: builtins.float = 0.0001, alpha: builtins.float = 0.75, t0: builtins.float = 1000000.0, weight_decay: builtins.float = 0.0, maximize: builtins.bool = False) -> None: ...
