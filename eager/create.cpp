@@ -29,10 +29,14 @@ void check_sizes(const char* function, const Shape& shape, const Loc& loc) {
   fail_at(loc, function, ": expected sizes of at least 0, got ", to_text(shape));
 }
 
-sardonyx::Tensor filled(DType dtype, const Shape& shape, double value) {
+sardonyx::Tensor filled(DType dtype, const Shape& shape, const Number& value) {
   sardonyx::Tensor made = sardonyx::Tensor::zeros(dtype, shape);
-  if (value == 0) return made;
-  const std::vector<double> piece(256, value);
+  if (value.is(0)) return made;
+  if (is_integer(dtype) && bits_of(dtype) == 64 && !value.is_fraction) {
+    std::fill_n(static_cast<int64_t*>(made.raw()), made.count(), value.integer);
+    return made;
+  }
+  const std::vector<double> piece(256, value.number);
   for (int64_t at = 0; at < made.count(); at += 256)
     store_numbers(dtype, made.raw(), at, std::min<int64_t>(256, made.count() - at), piece.data());
   return made;
@@ -92,7 +96,7 @@ Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, co
 
 }  // namespace
 
-Tensor full(const Dims& shape, double value, CreateOptions options, Loc loc) {
+Tensor full(const Dims& shape, Number value, CreateOptions options, Loc loc) {
   if (const std::optional<Shape> known = known_shape(shape)) {
     check_sizes("full", *known, loc);
     const auto made = at_line(loc, [&] { return filled(options.dtype, *known, value); });
@@ -107,7 +111,7 @@ Tensor zeros(const Dims& shape, CreateOptions options, Loc loc) {
 Tensor ones(const Dims& shape, CreateOptions options, Loc loc) {
   return full(shape, 1, options, loc);
 }
-Tensor full_like(const Tensor& x, double value, Loc loc) {
+Tensor full_like(const Tensor& x, Number value, Loc loc) {
   require_defined(x, "full_like", "x", loc);
   return full(x.shape(loc), value, {.dtype = x.dtype()}, loc);
 }

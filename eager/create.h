@@ -20,11 +20,11 @@ struct CreateOptions {
 // Filled with one number: 0, 1 or `value`, rounded to the element type.
 Tensor zeros(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
 Tensor ones(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
-Tensor full(const Dims& shape, double value, CreateOptions options = {}, Loc loc = Loc::current());
+Tensor full(const Dims& shape, Number value, CreateOptions options = {}, Loc loc = Loc::current());
 // Of the shape and element type of x.
 Tensor zeros_like(const Tensor& x, Loc loc = Loc::current());
 Tensor ones_like(const Tensor& x, Loc loc = Loc::current());
-Tensor full_like(const Tensor& x, double value, Loc loc = Loc::current());
+Tensor full_like(const Tensor& x, Number value, Loc loc = Loc::current());
 // One dim for a shape of one, zeros(3), or sizes that are kept as integers.
 template <IntegerSizes S>
 Tensor zeros(const S& sizes, CreateOptions options = {}, Loc loc = Loc::current()) {
@@ -35,7 +35,7 @@ Tensor ones(const S& sizes, CreateOptions options = {}, Loc loc = Loc::current()
   return ones(dims_of(sizes), options, loc);
 }
 template <IntegerSizes S>
-Tensor full(const S& sizes, double value, CreateOptions options = {}, Loc loc = Loc::current()) {
+Tensor full(const S& sizes, Number value, CreateOptions options = {}, Loc loc = Loc::current()) {
   return full(dims_of(sizes), value, options, loc);
 }
 // What arange() of fractions is.
@@ -102,7 +102,8 @@ Tensor randperm(const Dim& count, CreateOptions options = {.dtype = DType::kInt6
                 Loc loc = Loc::current());
 
 // From elements, of the type that they have in C++: tensor({1.f, 2.f}) is [2], tensor({{1.f, 2.f},
-// {3.f, 4.f}}) is [2, 2], and tensor(1.f) has no dims. Rows must be of one length.
+// {3.f, 4.f}}) is [2, 2], and tensor(1.f) has no dims; up to four braces deep. Rows must be of one
+// length.
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(T value) {
   return Tensor::scalar(value);
@@ -115,18 +116,50 @@ template <typename T>
 Tensor tensor(std::initializer_list<T> values) {
   return tensor(std::vector<T>(values));
 }
+namespace detail {
+
 template <typename T>
-Tensor tensor(std::initializer_list<std::initializer_list<T>> rows) {
-  std::vector<T> values;
-  for (const auto& row : rows) {
-    if (row.size() != rows.begin()->size()) {
-      fail(ErrorCode::kInvalidArgument, "tensor: expected rows of ", rows.begin()->size(),
-           " elements, got one of ", row.size());
-    }
-    values.insert(values.end(), row.begin(), row.end());
+using Rows = std::initializer_list<T>;
+
+// The elements of rows within rows; `shape` has a size for each depth that has been seen.
+template <typename T, typename Row>
+void collect_elements(Rows<Row> rows, size_t depth, Shape& shape, std::vector<T>& elements) {
+  const auto size = static_cast<int64_t>(rows.size());
+  if (depth == shape.size()) shape.push_back(size);
+  if (size != shape[depth]) {
+    fail(ErrorCode::kInvalidArgument, "tensor: expected rows of ", shape[depth],
+         " elements, got one of ", size);
   }
-  const auto columns = rows.size() == 0 ? size_t{0} : rows.begin()->size();
-  return Tensor::of(values, {static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns)});
+  if constexpr (std::is_same_v<Row, T>) {
+    elements.insert(elements.end(), rows.begin(), rows.end());
+  } else {
+    for (const Row& row : rows)
+      collect_elements(row, depth + 1, shape, elements);
+  }
+}
+
+template <typename T, size_t rank, typename Row>
+Tensor tensor_of_rows(Rows<Row> rows) {
+  Shape shape;
+  std::vector<T> elements;
+  collect_elements(rows, 0, shape, elements);
+  shape.resize(rank, 0);  // of no rows
+  return Tensor::of(elements, std::move(shape));
+}
+
+}  // namespace detail
+
+template <typename T>
+Tensor tensor(detail::Rows<detail::Rows<T>> rows) {
+  return detail::tensor_of_rows<T, 2>(rows);
+}
+template <typename T>
+Tensor tensor(detail::Rows<detail::Rows<detail::Rows<T>>> rows) {
+  return detail::tensor_of_rows<T, 3>(rows);
+}
+template <typename T>
+Tensor tensor(detail::Rows<detail::Rows<detail::Rows<detail::Rows<T>>>> rows) {
+  return detail::tensor_of_rows<T, 4>(rows);
 }
 
 }  // namespace sardonyx::eager

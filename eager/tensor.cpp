@@ -81,12 +81,8 @@ Tensor::Tensor(const Datum& value) : impl_(detail::make_impl(value)) {
   impl_->is_literal = TraceContext::active() != nullptr;
 }
 
-Tensor Tensor::of_double(double value, DType dtype) {
+Tensor Tensor::of_number(const Number& value, DType dtype) {
   return Tensor(one_number(value, dtype));
-}
-
-Tensor Tensor::of_integer(int64_t bits, double value, DType dtype) {
-  return Tensor(one_number(bits, value, dtype));
 }
 
 Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count, const Loc& loc) {
@@ -263,9 +259,11 @@ Tensor& Tensor::retain_grad(Loc loc) {
   return *this;
 }
 
-void Tensor::register_hook(Hook hook) const {
+RemovableHandle Tensor::register_hook(Hook hook) const {
   defined_impl(*this);
-  impl_->grads().hooks.push_back(std::move(hook));
+  std::shared_ptr<detail::HookList<Hook>>& hooks = impl_->grads().hooks;
+  if (!hooks) hooks = std::make_shared<detail::HookList<Hook>>();
+  return hooks->add(std::move(hook));
 }
 
 Tensor Tensor::detach() const {

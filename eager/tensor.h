@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "eager/arguments.h"
+#include "eager/autograd/removable_handle.h"
 #include "eager/dim.h"
 #include "eager/trace/location.h"
 #include "ir/core/dtype.h"
@@ -40,26 +42,6 @@ struct Slice {
 struct NewAxis {};
 struct Ellipsis {};
 struct Index;
-struct Operand;
-// Integers, of which one may stand for itself: x.sum(1), x.sum({0, -1}), x.roll(2, 0).
-class IntList : public std::vector<int64_t> {
- public:
-  IntList() = default;
-  IntList(int value) : vector{value} {}
-  IntList(int64_t value) : vector{value} {}
-  IntList(std::initializer_list<int64_t> values) : vector(values) {}
-  IntList(std::vector<int64_t> values) : vector(std::move(values)) {}
-};
-using Axes = IntList;  // none: all of them
-// |a - b| <= atol + rtol * |b|, equal infinities, and NaNs where `equal_nan`.
-struct CloseOptions {
-  double rtol = 1e-5, atol = 1e-8;
-  bool equal_nan = false;
-};
-// beta * x + alpha * (a b).
-struct ScaledProduct {
-  double beta = 1, alpha = 1;
-};
 struct UniqueResult;
 // What stands in brackets; remembers the caller's line.
 struct At {
@@ -84,10 +66,10 @@ class Tensor {
   // One number as a tensor of rank 0.
   template <typename T>
   static Tensor scalar(T value, DType dtype = dtype_of<T>()) {
-    if constexpr (std::integral<T>)
-      return of_integer(static_cast<int64_t>(value), static_cast<double>(value), dtype);
+    if constexpr (std::is_arithmetic_v<T>)
+      return of_number(value, dtype);
     else
-      return of_double(static_cast<double>(value), dtype);
+      return of_number(static_cast<double>(value), dtype);
   }
   template <typename T>
   static Tensor of(const std::vector<T>& values, Shape shape, Loc loc = Loc::current());
@@ -136,12 +118,14 @@ class Tensor {
   Tensor& retain_grad(Loc loc = Loc::current());
   // Adds d(this)/d(leaf) to grad() of every leaf that requires one. `gradient` (ones for a tensor
   // of one element) weighs the elements. Frees what was recorded unless `retain_graph`.
+  // With `create_graph` a leaf's gradient may hold the leaf, which holds its gradient: neither is
+  // freed before zero_grad(). grad() (eager/autograd/autograd.h) leaves no such cycle.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
                 Loc loc = Loc::current()) const;
-  // Called with the whole gradient of this tensor in each backward pass; a defined result takes its
-  // place.
+  // Called with the whole gradient of this tensor in each backward pass, in order of registration,
+  // until the handle removes it; a defined result takes the gradient's place. From any thread.
   using Hook = std::function<Tensor(const Tensor& gradient)>;
-  void register_hook(Hook hook) const;
+  RemovableHandle register_hook(Hook hook) const;
   // The same value, cut from what it was computed from.
   Tensor detach() const;
   // Gives this handle and its copies another value of the same type and shape; not recorded. In a
@@ -277,14 +261,17 @@ class Tensor {
   Tensor bitwise_and(const Operand& other) const;
   Tensor bitwise_or(const Operand& other) const;
   Tensor bitwise_xor(const Operand& other) const;
+  // Of integers: the greatest common divisor, the least common multiple.
+  Tensor gcd(const Operand& other) const;
+  Tensor lcm(const Operand& other) const;
   // x^other, computed in double.
   Tensor float_power(const Operand& other) const;
   // this + alpha * other, this - alpha * other.
-  Tensor add(const Operand& other, double alpha) const;
-  Tensor sub(const Operand& other, double alpha) const;
+  Tensor add(const Operand& other, Number alpha) const;
+  Tensor sub(const Operand& other, Number alpha) const;
   // x + value * a * b; addcdiv: x + value * a / b.
-  Tensor addcmul(const Operand& a, const Operand& b, double value = 1) const;
-  Tensor addcdiv(const Operand& a, const Operand& b, double value = 1) const;
+  Tensor addcmul(const Operand& a, const Operand& b, Number value = 1) const;
+  Tensor addcdiv(const Operand& a, const Operand& b, Number value = 1) const;
   // Of bools, or of numbers as != 0.
   Tensor logical_and(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor logical_or(const Tensor& other, Loc loc = Loc::current()) const;
@@ -319,13 +306,13 @@ class Tensor {
   // A square matrix times itself; a negative power is of the inverse.
   Tensor matrix_power(int64_t power, Loc loc = Loc::current()) const;
   // Elements limited to [low, high]; either bound may be left out.
-  Tensor clamp(std::optional<double> low, std::optional<double> high = {},
+  Tensor clamp(std::optional<Number> low, std::optional<Number> high = {},
                Loc loc = Loc::current()) const;
-  Tensor clip(std::optional<double> low, std::optional<double> high = {},
+  Tensor clip(std::optional<Number> low, std::optional<Number> high = {},
               Loc loc = Loc::current()) const;  // clamp
   // With one bound.
-  Tensor clamp_min(double low, Loc loc = Loc::current()) const;
-  Tensor clamp_max(double high, Loc loc = Loc::current()) const;
+  Tensor clamp_min(Number low, Loc loc = Loc::current()) const;
+  Tensor clamp_max(Number high, Loc loc = Loc::current()) const;
   // log(x / (1 - x)); x is clamped to [eps, 1 - eps] where eps is given.
   Tensor logit(std::optional<double> eps = {}, Loc loc = Loc::current()) const;
   // NaN and infinities replaced: infinities by the type's largest numbers where none are given.
@@ -384,6 +371,14 @@ class Tensor {
   Tensor median(Loc loc = Loc::current()) const;
   std::pair<Tensor, Tensor> median(int64_t axis, bool keepdim = false,
                                    Loc loc = Loc::current()) const;
+  // The same without NaNs; NaN of nothing else.
+  Tensor nanmedian(Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> nanmedian(int64_t axis, bool keepdim = false,
+                                      Loc loc = Loc::current()) const;
+  // {values, indices}: what occurs most often along an axis, the smallest of such, and its last
+  // place.
+  std::pair<Tensor, Tensor> mode(int64_t axis = -1, bool keepdim = false,
+                                 Loc loc = Loc::current()) const;
   // The k-th smallest, from 1 on.
   std::pair<Tensor, Tensor> kthvalue(int64_t k, int64_t axis = -1, bool keepdim = false,
                                      Loc loc = Loc::current()) const;
@@ -427,7 +422,7 @@ class Tensor {
   // Of this element type.
   Tensor new_zeros(const Dims& shape, Loc loc = Loc::current()) const;
   Tensor new_ones(const Dims& shape, Loc loc = Loc::current()) const;
-  Tensor new_full(const Dims& shape, double value, Loc loc = Loc::current()) const;
+  Tensor new_full(const Dims& shape, Number value, Loc loc = Loc::current()) const;
   // One axis as several, of which one size may be -1.
   Tensor unflatten(int64_t axis, const Dims& sizes, Loc loc = Loc::current()) const;
   // One axis at another place; the others keep their order.
@@ -478,11 +473,11 @@ class Tensor {
   // The slices that int64 `indices` [n] name along an axis.
   Tensor index_select(int64_t axis, const Tensor& indices, Loc loc = Loc::current()) const;
   // alpha * source added to the slices that `indices` name.
-  Tensor index_add(int64_t axis, const Tensor& indices, const Tensor& source, double alpha = 1,
+  Tensor index_add(int64_t axis, const Tensor& indices, const Tensor& source, Number alpha = 1,
                    Loc loc = Loc::current()) const;
   Tensor index_copy(int64_t axis, const Tensor& indices, const Tensor& source,
                     Loc loc = Loc::current()) const;
-  Tensor index_fill(int64_t axis, const Tensor& indices, double value,
+  Tensor index_fill(int64_t axis, const Tensor& indices, Number value,
                     Loc loc = Loc::current()) const;
   Tensor take(const Tensor& indices, Loc loc = Loc::current()) const;
   Tensor take_along_dim(const Tensor& indices, int64_t axis, Loc loc = Loc::current()) const;
@@ -491,7 +486,7 @@ class Tensor {
   // out[i][indices[i][j]] = source[i][j] for axis 1; scatter_add adds instead.
   Tensor scatter(int64_t axis, const Tensor& indices, const Tensor& source,
                  Loc loc = Loc::current()) const;
-  Tensor scatter(int64_t axis, const Tensor& indices, double value, Loc loc = Loc::current()) const;
+  Tensor scatter(int64_t axis, const Tensor& indices, Number value, Loc loc = Loc::current()) const;
   // reduction: sum, prod, mean, amax, amin; with `include_self` of what stands there as well.
   Tensor scatter_reduce(int64_t axis, const Tensor& indices, const Tensor& source,
                         std::string_view reduction, bool include_self = true,
@@ -510,9 +505,7 @@ class Tensor {
   explicit Tensor(std::shared_ptr<detail::TensorImpl> impl) : impl_(std::move(impl)) {}
 
  private:
-  static Tensor of_double(double value, DType dtype);
-  // `bits` for integers of 64 bits, which a double may not hold, else `value`.
-  static Tensor of_integer(int64_t bits, double value, DType dtype);
+  static Tensor of_number(const Number& value, DType dtype);
   static Tensor of_bytes(const void* bytes, DType dtype, Shape shape, size_t count,
                          const Loc& loc = Loc::current());
   double item_as_double(const Loc& loc) const;
@@ -533,19 +526,15 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 // What the operators take: a tensor, or a number that takes on the other side's type (a fraction
 // makes an integer tensor float32, as in torch). Remembers the caller's line.
-struct Operand {
-  const Tensor* tensor = nullptr;
-  double number = 0;
-  int64_t integer = 0;  // the bits of `number`, where it is no fraction
-  bool is_fraction = false;
+struct Operand : Number {
+  const Tensor* tensor = nullptr;  // none: a number
   Loc loc;
   Operand(const Tensor& value, Loc at = Loc::current()) : tensor(&value), loc(at) {}
+  Operand(const Number& value, Loc at = Loc::current()) : Number(value), loc(at) {}
   template <std::floating_point Fraction>
-  Operand(Fraction value, Loc at = Loc::current())
-      : number(static_cast<double>(value)), is_fraction(true), loc(at) {}
+  Operand(Fraction value, Loc at = Loc::current()) : Number(value), loc(at) {}
   template <std::integral Integer>
-  Operand(Integer value, Loc at = Loc::current())
-      : number(static_cast<double>(value)), integer(static_cast<int64_t>(value)), loc(at) {}
+  Operand(Integer value, Loc at = Loc::current()) : Number(value), loc(at) {}
   // A size is an integer; one that a trace does not know is computed in the graph.
   Operand(const Dim& size, Loc at = Loc::current());
   std::shared_ptr<const Tensor> open_size = {};  // what `tensor` is then

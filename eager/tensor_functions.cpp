@@ -7,16 +7,16 @@
 
 namespace sardonyx::eager {
 
-Tensor Tensor::add(const Operand& other, double alpha) const {
+Tensor Tensor::add(const Operand& other, Number alpha) const {
   return eager::add({*this, other.loc}, eager::mul(other, alpha));
 }
-Tensor Tensor::sub(const Operand& other, double alpha) const {
+Tensor Tensor::sub(const Operand& other, Number alpha) const {
   return eager::sub({*this, other.loc}, eager::mul(other, alpha));
 }
-Tensor Tensor::addcmul(const Operand& a, const Operand& b, double value) const {
+Tensor Tensor::addcmul(const Operand& a, const Operand& b, Number value) const {
   return eager::addcmul(*this, a, b, value);
 }
-Tensor Tensor::addcdiv(const Operand& a, const Operand& b, double value) const {
+Tensor Tensor::addcdiv(const Operand& a, const Operand& b, Number value) const {
   return eager::addcdiv(*this, a, b, value);
 }
 
@@ -25,6 +25,12 @@ Tensor Tensor::heaviside(const Operand& values) const {
 }
 Tensor Tensor::logical_xor(const Tensor& other, Loc loc) const {
   return eager::logical_xor(*this, other, loc);
+}
+Tensor Tensor::gcd(const Operand& other) const {
+  return eager::gcd({*this, other.loc}, other);
+}
+Tensor Tensor::lcm(const Operand& other) const {
+  return eager::lcm({*this, other.loc}, other);
 }
 Tensor Tensor::isclose(const Operand& other, CloseOptions options) const {
   return eager::isclose({*this, other.loc}, other, options);
@@ -61,13 +67,13 @@ Tensor Tensor::matrix_power(int64_t power, Loc loc) const {
   return eager::matrix_power(*this, power, loc);
 }
 
-Tensor Tensor::clip(std::optional<double> low, std::optional<double> high, Loc loc) const {
+Tensor Tensor::clip(std::optional<Number> low, std::optional<Number> high, Loc loc) const {
   return eager::clamp(*this, low, high, loc);
 }
-Tensor Tensor::clamp_min(double low, Loc loc) const {
+Tensor Tensor::clamp_min(Number low, Loc loc) const {
   return eager::clamp(*this, low, {}, loc);
 }
-Tensor Tensor::clamp_max(double high, Loc loc) const {
+Tensor Tensor::clamp_max(Number high, Loc loc) const {
   return eager::clamp(*this, {}, high, loc);
 }
 Tensor Tensor::logit(std::optional<double> eps, Loc loc) const {
@@ -102,6 +108,15 @@ Tensor Tensor::median(Loc loc) const {
 }
 std::pair<Tensor, Tensor> Tensor::median(int64_t axis, bool keepdim, Loc loc) const {
   return eager::median(*this, axis, keepdim, loc);
+}
+Tensor Tensor::nanmedian(Loc loc) const {
+  return eager::nanmedian(*this, loc);
+}
+std::pair<Tensor, Tensor> Tensor::nanmedian(int64_t axis, bool keepdim, Loc loc) const {
+  return eager::nanmedian(*this, axis, keepdim, loc);
+}
+std::pair<Tensor, Tensor> Tensor::mode(int64_t axis, bool keepdim, Loc loc) const {
+  return eager::mode(*this, axis, keepdim, loc);
 }
 std::pair<Tensor, Tensor> Tensor::kthvalue(int64_t k, int64_t axis, bool keepdim, Loc loc) const {
   return eager::kthvalue(*this, k, axis, keepdim, loc);
@@ -145,7 +160,7 @@ Tensor Tensor::new_ones(const Dims& shape, Loc loc) const {
   require_defined(*this, "new_ones", "the tensor", loc);
   return eager::ones(shape, {.dtype = dtype()}, loc);
 }
-Tensor Tensor::new_full(const Dims& shape, double value, Loc loc) const {
+Tensor Tensor::new_full(const Dims& shape, Number value, Loc loc) const {
   require_defined(*this, "new_full", "the tensor", loc);
   return eager::full(shape, value, {.dtype = dtype()}, loc);
 }
@@ -192,7 +207,7 @@ Tensor Tensor::index_copy(int64_t axis, const Tensor& indices, const Tensor& sou
                           Loc loc) const {
   return eager::index_copy(*this, axis, indices, source, loc);
 }
-Tensor Tensor::index_fill(int64_t axis, const Tensor& indices, double value, Loc loc) const {
+Tensor Tensor::index_fill(int64_t axis, const Tensor& indices, Number value, Loc loc) const {
   return eager::index_fill(*this, axis, indices, value, loc);
 }
 Tensor Tensor::take(const Tensor& indices, Loc loc) const {
@@ -201,7 +216,7 @@ Tensor Tensor::take(const Tensor& indices, Loc loc) const {
 Tensor Tensor::take_along_dim(const Tensor& indices, int64_t axis, Loc loc) const {
   return eager::take_along_dim(*this, indices, axis, loc);
 }
-Tensor Tensor::scatter(int64_t axis, const Tensor& indices, double value, Loc loc) const {
+Tensor Tensor::scatter(int64_t axis, const Tensor& indices, Number value, Loc loc) const {
   return eager::scatter(*this, axis, indices, value, loc);
 }
 Tensor Tensor::scatter_reduce(int64_t axis, const Tensor& indices, const Tensor& source,

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "eager/autograd/hook_list.h"
 #include "eager/tensor.h"
 #include "ir/autodiff/autodiff.h"
 #include "ir/datum.h"
@@ -20,7 +21,7 @@ struct TapeNode;
 // Autograd state that few tensors have.
 struct GradState {
   Tensor grad;
-  std::vector<Tensor::Hook> hooks;
+  std::shared_ptr<HookList<Tensor::Hook>> hooks;  // null before the first
   bool retain_grad = false;
 };
 

@@ -99,7 +99,7 @@ Tensor Tensor::bmm(const Tensor& other, Loc loc) const {
 Tensor Tensor::dot(const Tensor& other, Loc loc) const {
   return eager::dot(*this, other, loc);
 }
-Tensor Tensor::clamp(std::optional<double> low, std::optional<double> high, Loc loc) const {
+Tensor Tensor::clamp(std::optional<Number> low, std::optional<Number> high, Loc loc) const {
   return eager::clamp(*this, low, high, loc);
 }
 Tensor Tensor::softmax(int64_t axis, Loc loc) const {
@@ -207,7 +207,7 @@ std::vector<Tensor> Tensor::unbind(int64_t axis, Loc loc) const {
 Tensor Tensor::index_select(int64_t axis, const Tensor& indices, Loc loc) const {
   return eager::index_select(*this, axis, indices, loc);
 }
-Tensor Tensor::index_add(int64_t axis, const Tensor& indices, const Tensor& source, double alpha,
+Tensor Tensor::index_add(int64_t axis, const Tensor& indices, const Tensor& source, Number alpha,
                          Loc loc) const {
   return eager::index_add(*this, axis, indices, source, alpha, loc);
 }

@@ -89,10 +89,9 @@ void check_usable(const TapeNode& node) {
 }
 
 // An output that nobody holds any more gets a tensor again: the same one for every walk as long as
-// recorded gradients read it, so that a second walk finds what depends on it.
+// recorded gradients read it, so that a second walk finds what depends on it. Under the node's
+// lock, which walks of other nodes don't wait for.
 Val revived(const std::shared_ptr<TapeNode>& node, size_t index) {
-  static std::mutex several_walks;
-  const std::lock_guard lock(several_walks);
   TapeNode::Output& kept = node->outputs[index];
   if (const ImplPtr alive = kept.impl.lock()) {
     return Val(std::shared_ptr<void>(alive));
@@ -121,6 +120,7 @@ std::vector<RecordedStep> steps_of(const std::vector<std::shared_ptr<TapeNode>>&
     step.origin = text_of(node->loc) + (node->scope.empty() ? "" : " (" + node->scope + ")");
     for (const ImplPtr& input : node->inputs)
       step.inputs.push_back(input ? Val(std::shared_ptr<void>(input)) : Val());
+    const std::lock_guard lock(node->reviving);
     for (size_t i = 0; i < node->outputs.size(); ++i)
       step.outputs.push_back(revived(node, i));
   }
@@ -129,19 +129,17 @@ std::vector<RecordedStep> steps_of(const std::vector<std::shared_ptr<TapeNode>>&
 
 Val run_hooks(const Val& value, const Val& gradient) {
   const detail::TensorImpl& impl = detail::impl_of(value);
-  if (!impl.grad_state) return gradient;
+  if (!impl.grad_state || !impl.grad_state->hooks) return gradient;
   Tensor current = detail::tensor_of(gradient);
-  // A copy: a hook may register others.
-  const std::vector<Tensor::Hook> hooks = impl.grad_state->hooks;
-  for (const Tensor::Hook& hook : hooks) {
+  impl.grad_state->hooks->for_each([&](const Tensor::Hook& hook) {
     const Tensor replaced = hook(current);
-    if (!replaced.defined()) continue;
+    if (!replaced.defined()) return;
     if (!detail::may_be_gradient(replaced, current)) {
       fail(ErrorCode::kInvalidArgument, "a hook gave ", replaced.type(), " for the gradient ",
            current.type());
     }
     current = replaced;
-  }
+  });
   return detail::val_of(current);
 }
 

@@ -214,5 +214,82 @@ TEST(Hooks, MayRegisterOthersOnTheirOwnTensor) {
   EXPECT_EQ(x.grad().item<float>(), 2);
 }
 
+TEST(Hooks, AreRemovedByTheirHandles) {
+  const Tensor x = leaf({1});
+  const auto gradient = [&] { return grad({(x * 3).sum()}, {x})[0].item<double>(); };
+  const RemovableHandle doubles = x.register_hook([](const Tensor& g) { return g * 2; });
+  const RemovableHandle triples = x.register_hook([](const Tensor& g) { return g * 3; });
+  EXPECT_EQ(gradient(), 18);
+  doubles.remove();
+  EXPECT_EQ(gradient(), 9);
+  doubles.remove();
+  RemovableHandle copy = triples;
+  copy.remove();
+  EXPECT_EQ(gradient(), 3);
+  RemovableHandle late;
+  late.remove();  // of no hook
+  {
+    const Tensor gone = leaf({1});
+    late = gone.register_hook([](const Tensor&) { return Tensor(); });
+  }
+  late.remove();
+}
+
+TEST(Hooks, MayBeRemovedWhileTheyRun) {
+  const Tensor x = leaf({1});
+  RemovableHandle first, second;
+  int calls = 0;
+  first = x.register_hook([&](const Tensor& g) {
+    first.remove();
+    second.remove();
+    return g * 2;
+  });
+  second = x.register_hook([&](const Tensor&) {
+    ++calls;
+    return Tensor();
+  });
+  EXPECT_EQ(grad({(x * 3).sum()}, {x})[0].item<double>(), 6);
+  EXPECT_EQ(grad({(x * 3).sum()}, {x})[0].item<double>(), 3);
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(Hooks, ComeAndGoWhileOtherThreadsWalk) {
+  const Tensor x = leaf({1});
+  (void)x.register_hook([](const Tensor& g) { return g * 2; });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 100; ++round) {
+        if (i % 2 == 0) {
+          EXPECT_EQ(grad({(x * 3).sum()}, {x})[0].item<double>(), 6);
+        } else {
+          x.register_hook([](const Tensor&) { return Tensor(); }).remove();
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+// Both walks revive the outputs of the part that they share.
+TEST(Autograd, ThreadsMayWalkASharedPart) {
+  const Tensor x = leaf({1, 2});
+  for (int round = 0; round < 20; ++round) {
+    Tensor shared = x;
+    for (int i = 0; i < 20; ++i)
+      shared = shared * 1.0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&, y = (shared * i).sum(), i] {
+        const Tensor found = grad({y}, {x}, {.create_graph = i % 2 == 0, .retain_graph = true})[0];
+        EXPECT_EQ(found.to_vector<double>(), std::vector<double>(2, i));
+      });
+    }
+    for (std::thread& thread : threads)
+      thread.join();
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::eager

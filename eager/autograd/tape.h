@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "eager/tensor_impl.h"
@@ -26,6 +27,7 @@ struct TapeNode {
   std::vector<uint32_t> versions;  // of the inputs when the op ran
   size_t captures = 0;
   std::vector<Output> outputs;
+  std::mutex reviving;  // of outputs' `impl`, which several threads' walks may meet
   std::shared_ptr<const RecordedStep::Rule> rule;
   Loc loc;
   std::string scope;

@@ -64,7 +64,7 @@ Sample CollatedDataset::batch(std::span<const int64_t> indices) const {
 namespace {
 
 // Copies of a type and rank, each filled up along its first axis.
-Tensor stacked_to_longest(const std::vector<Tensor>& tensors, double value) {
+Tensor stacked_to_longest(const std::vector<Tensor>& tensors, Number value) {
   int64_t longest = 0;
   for (const Tensor& tensor : tensors) {
     const sardonyx::Tensor &one = tensor.data(), &first = tensors[0].data();
@@ -93,7 +93,7 @@ Tensor stacked_to_longest(const std::vector<Tensor>& tensors, double value) {
 
 }  // namespace
 
-Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first, double value, Loc loc) {
+Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first, Number value, Loc loc) {
   int64_t longest = 0;
   for (const Tensor& one : sequences) {
     if (!one.defined() || one.rank() == 0) fail_at(loc, "pad_sequence: expected tensors [L, ...]");
@@ -107,7 +107,7 @@ Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first, doub
   }
   return stack(filled, batch_first ? 0 : 1, loc);
 }
-Sample pad_to_longest(std::span<const Sample> samples, double value) {
+Sample pad_to_longest(std::span<const Sample> samples, Number value) {
   if (samples.empty() || samples[0].empty() || samples[0][0].rank() == 0) {
     fail(ErrorCode::kInvalidArgument,
          "pad_to_longest: expected samples whose first tensor has a length");

@@ -55,11 +55,11 @@ class CollatedDataset : public Dataset {
 
 // For CollatedDataset: tensors whose first sizes differ are filled with `value` to the longest. The
 // lengths of each sample's first tensor (int64) come last.
-Sample pad_to_longest(std::span<const Sample> samples, double value = 0);
+Sample pad_to_longest(std::span<const Sample> samples, Number value = 0);
 
 // Tensors [L_i, ...] as one [longest, N, ...] (or [N, longest, ...]), filled with `value`.
 Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first = false,
-                    double value = 0, Loc loc = Loc::current());
+                    Number value = 0, Loc loc = Loc::current());
 
 // An image as uint8 [3, height, width]: BMP or PNM; PNG, JPEG, JPEG 2000, TIFF and WebP where the
 // program links sardonyx::codecs. Throws kUnsupported where it does not, kInvalidArgument for other

@@ -233,29 +233,17 @@ Tensor literal(sardonyx::Tensor value) {
   return made;
 }
 
-sardonyx::Tensor one_number(double number, DType dtype) {
+sardonyx::Tensor one_number(const Number& number, DType dtype) {
   sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
-  store_numbers(dtype, one.raw(), 0, 1, &number);
+  // A double may not hold them.
+  if (is_integer(dtype) && bits_of(dtype) == 64 && !number.is_fraction)
+    std::memcpy(one.raw(), &number.integer, sizeof number.integer);
+  else
+    store_numbers(dtype, one.raw(), 0, 1, &number.number);
   return one;
 }
 
-sardonyx::Tensor one_number(int64_t bits, double number, DType dtype) {
-  if (!is_integer(dtype) || bits_of(dtype) < 64) return one_number(number, dtype);
-  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
-  std::memcpy(one.raw(), &bits, sizeof bits);
-  return one;
-}
-
-sardonyx::Tensor one_number(const Operand& number, DType dtype) {
-  return number.is_fraction ? one_number(number.number, dtype)
-                            : one_number(number.integer, number.number, dtype);
-}
-
-Tensor literal(double number, DType dtype) {
-  return literal(one_number(number, dtype));
-}
-
-Tensor literal(const Operand& number, DType dtype) {
+Tensor literal(const Number& number, DType dtype) {
   return literal(one_number(number, dtype));
 }
 

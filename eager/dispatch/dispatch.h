@@ -50,16 +50,12 @@ class EagerEmitter : public Emitter {
   Loc loc_;
 };
 
-// One element of rank 0.
-sardonyx::Tensor one_number(double number, DType dtype);
-// `bits` for integers of 64 bits, which a double may not hold, else `number`.
-sardonyx::Tensor one_number(int64_t bits, double number, DType dtype);
-sardonyx::Tensor one_number(const Operand& number, DType dtype);
+// One element of rank 0: integers of 64 bits have the number's own bits.
+sardonyx::Tensor one_number(const Number& number, DType dtype);
 
 // A constant of the program: a number, an axes list. In a trace it is part of the graph.
 Tensor literal(sardonyx::Tensor value);
-Tensor literal(double number, DType dtype);  // of rank 0
-Tensor literal(const Operand& number, DType dtype);
+Tensor literal(const Number& number, DType dtype);  // of rank 0
 Tensor int64s(const std::vector<int64_t>& values);
 
 }  // namespace sardonyx::eager

@@ -397,7 +397,7 @@ Tensor vstack(const std::vector<Tensor>& tensors, Loc loc) {
   return cat(parts, 0, loc);
 }
 
-Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, std::string_view mode, double value,
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, std::string_view mode, Number value,
            Loc loc) {
   require_defined(x, "pad", "x", loc);
   static const OpDef& op = op_named("Pad");
@@ -440,11 +440,11 @@ Tensor index_copy(const Tensor& x, int64_t axis, const Tensor& indices, const Te
   return scatter_slices(x, axis, indices, source, "index_copy", "none", loc);
 }
 Tensor index_add(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source,
-                 double alpha, Loc loc) {
-  const Tensor added = alpha == 1 ? source : mul({source, loc}, alpha);
+                 Number alpha, Loc loc) {
+  const Tensor added = alpha.is(1) ? source : mul({source, loc}, alpha);
   return scatter_slices(x, axis, indices, added, "index_add", "add", loc);
 }
-Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& indices, double value, Loc loc) {
+Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& indices, Number value, Loc loc) {
   require_defined(x, "index_fill", "x", loc);
   require_defined(indices, "index_fill", "the indices", loc);
   const int64_t at = positive(axis, x.rank(), "index_fill", loc);

@@ -54,7 +54,7 @@ Tensor vstack(const std::vector<Tensor>& tensors, Loc loc = Loc::current());
 // (`value`), reflect, replicate (the edge), circular; pads of less than 0 cut off, but for
 // circular.
 Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, std::string_view mode,
-           double value = 0, Loc loc = Loc::current());
+           Number value = 0, Loc loc = Loc::current());
 
 // --- by index ---
 // Elements at places of the flattened x, in the indices' shape.
@@ -66,8 +66,8 @@ Tensor take_along_dim(const Tensor& x, const Tensor& indices, int64_t axis,
 Tensor index_copy(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source,
                   Loc loc = Loc::current());
 Tensor index_add(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source,
-                 double alpha = 1, Loc loc = Loc::current());
-Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& indices, double value,
+                 Number alpha = 1, Loc loc = Loc::current());
+Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& indices, Number value,
                   Loc loc = Loc::current());
 // x[indices[i][j]][j] += source[i][j] for axis 0, and so on.
 Tensor scatter_add(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source,

@@ -268,25 +268,25 @@ Tensor lerp(const Tensor& start, const Operand& end, const Operand& weight) {
   const Tensor way = sub(end, {start, loc});
   return add({start, loc}, mul(weight, {way, loc}));
 }
-Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, double value) {
+Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, Number value) {
   if (a.tensor && b.tensor) {
     const auto formula = [&](const Term& t, const Term& left, const Term& right) {
-      return t + (value == 1 ? left * right : left * right * value);
+      return t + (value.is(1) ? left * right : left * right * value.number);
     };
     if (const auto found = fused(a.loc, formula, x, *a.tensor, *b.tensor)) return *found;
   }
   const Tensor product = mul(a, b);
-  return add({x, a.loc}, value == 1 ? product : mul({product, a.loc}, value));
+  return add({x, a.loc}, value.is(1) ? product : mul({product, a.loc}, value));
 }
-Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, double value) {
+Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, Number value) {
   if (a.tensor && b.tensor) {
     const auto formula = [&](const Term& t, const Term& left, const Term& right) {
-      return t + (value == 1 ? left / right : left / right * value);
+      return t + (value.is(1) ? left / right : left / right * value.number);
     };
     if (const auto found = fused(a.loc, formula, x, *a.tensor, *b.tensor)) return *found;
   }
   const Tensor quotient = div(a, b);
-  return add({x, a.loc}, value == 1 ? quotient : mul({quotient, a.loc}, value));
+  return add({x, a.loc}, value.is(1) ? quotient : mul({quotient, a.loc}, value));
 }
 Tensor float_power(const Operand& a, const Operand& b) {
   const OperandPair pair = matched(a, b);
@@ -409,7 +409,7 @@ Tensor bitwise_not(const Tensor& x, Loc loc) {
 Tensor relu6(const Tensor& x, Loc loc) {
   return clamp(x, 0, 6, loc);
 }
-Tensor hardtanh(const Tensor& x, double low, double high, Loc loc) {
+Tensor hardtanh(const Tensor& x, Number low, Number high, Loc loc) {
   return clamp(x, low, high, loc);
 }
 Tensor celu(const Tensor& x, double alpha, Loc loc) {
@@ -433,7 +433,7 @@ Tensor hardshrink(const Tensor& x, double lambda, Loc loc) {
 Tensor tanhshrink(const Tensor& x, Loc loc) {
   return sub({x, loc}, tanh(x, loc));
 }
-Tensor threshold(const Tensor& x, double limit, double value, Loc loc) {
+Tensor threshold(const Tensor& x, Number limit, Number value, Loc loc) {
   return where(Operand(x, loc) > limit, {x, loc}, value);
 }
 Tensor logsigmoid(const Tensor& x, Loc loc) {

@@ -40,12 +40,17 @@ Tensor frac(const Tensor& x, Loc loc = Loc::current());   // x - trunc(x)
 Tensor floor_divide(const Operand& a, const Operand& b);  // floor(a / b), of integers exactly
 Tensor fmod(const Operand& a, const Operand& b);          // the sign of a, as in C
 
+// Of integers: the greatest number that divides both, without a
+// sign (0 of two zeros), and the least one above 0 that both divide (0 where one of them is 0).
+Tensor gcd(const Operand& a, const Operand& b);
+Tensor lcm(const Operand& a, const Operand& b);
+
 // --- combinations ---
 // start + weight * (end - start).
 Tensor lerp(const Tensor& start, const Operand& end, const Operand& weight);
 // x + value * a * b, and x + value * a / b.
-Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, double value = 1);
-Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, double value = 1);
+Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, Number value = 1);
+Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, Number value = 1);
 // a^b as float64.
 Tensor float_power(const Operand& a, const Operand& b);
 // |a| with the sign of b, zeros' signs included; whether x has the sign of a negative number.
@@ -89,14 +94,14 @@ Tensor bitwise_not(const Tensor& x, Loc loc = Loc::current());
 
 // --- activations ---
 Tensor relu6(const Tensor& x, Loc loc = Loc::current());
-Tensor hardtanh(const Tensor& x, double low = -1, double high = 1, Loc loc = Loc::current());
+Tensor hardtanh(const Tensor& x, Number low = -1, Number high = 1, Loc loc = Loc::current());
 Tensor celu(const Tensor& x, double alpha = 1, Loc loc = Loc::current());
 Tensor softsign(const Tensor& x, Loc loc = Loc::current());
 Tensor softshrink(const Tensor& x, double lambda = 0.5, Loc loc = Loc::current());
 Tensor hardshrink(const Tensor& x, double lambda = 0.5, Loc loc = Loc::current());
 Tensor tanhshrink(const Tensor& x, Loc loc = Loc::current());
 // x where it is above `limit`, else `value`.
-Tensor threshold(const Tensor& x, double limit, double value, Loc loc = Loc::current());
+Tensor threshold(const Tensor& x, Number limit, Number value, Loc loc = Loc::current());
 Tensor logsigmoid(const Tensor& x, Loc loc = Loc::current());
 Tensor softmin(const Tensor& x, int64_t axis = -1, Loc loc = Loc::current());
 // x for positive x, else weight * x; weight of one element, or of the channels of x [N, C, ...].

@@ -17,6 +17,22 @@ bool may_meet(DType a, DType b) {
   return a == b || (Autocast::current() != DType::kUndefined && is_floating(a) && is_floating(b));
 }
 
+// The type's number that is nearest to a bound: one beyond all of them bounds nothing.
+Number within(const Number& bound, DType dtype) {
+  if (!is_integer(dtype)) return bound;
+  const int bits = bits_of(dtype);
+  const bool has_sign = is_signed_integer(dtype);
+  const double least = has_sign ? -std::ldexp(1.0, bits - 1) : 0;
+  const double end = std::ldexp(1.0, has_sign ? bits - 1 : bits);
+  // A double may round an integer below the end up to it; bits of one beyond int64 are negative.
+  const bool is_above = bound.is_fraction || bits < 64
+                            ? bound.number >= end
+                            : has_sign && bound.integer < 0 && bound.number > 0;
+  if (bound.number < least) return has_sign ? Number(INT64_MIN >> (64 - bits)) : Number(0);
+  if (!is_above) return bound;
+  return has_sign ? Number(INT64_MAX >> (64 - bits)) : Number(UINT64_MAX >> (64 - bits));
+}
+
 // An op of one tensor; `name` is looked up once per call site.
 #define SARDONYX_UNARY(function, name)        \
   Tensor function(const Tensor& x, Loc loc) { \
@@ -79,16 +95,16 @@ Tensor square(const Tensor& x, Loc loc) {
   return mul({x, loc}, x);
 }
 
-Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high, Loc loc) {
+Tensor clamp(const Tensor& x, std::optional<Number> low, std::optional<Number> high, Loc loc) {
   static const OpDef& op = op_named("Clip");
   require_defined(x, "clamp", "x", loc);
-  const auto is_whole = [](std::optional<double> bound) {
-    return !bound || *bound == std::trunc(*bound);
+  const auto is_whole = [](const std::optional<Number>& bound) {
+    return !bound || bound->is_whole();
   };
   const bool fits = is_floating(x.dtype()) || (is_whole(low) && is_whole(high));
   const Tensor value = fits ? x : x.to(DType::kFloat, loc);
-  const auto bound = [&](std::optional<double> number) {
-    return number ? literal(*number, value.dtype()) : Tensor();
+  const auto bound = [&](const std::optional<Number>& number) {
+    return number ? literal(within(*number, value.dtype()), value.dtype()) : Tensor();
   };
   return apply(op, {value, bound(low), bound(high)}, loc);
 }
@@ -96,13 +112,13 @@ Tensor softplus(const Tensor& x, double beta, Loc loc) {
   if (beta == 1) return softplus(x, loc);
   return div({softplus(mul({x, loc}, beta), loc), loc}, beta);
 }
-Tensor clip(const Tensor& x, std::optional<double> low, std::optional<double> high, Loc loc) {
+Tensor clip(const Tensor& x, std::optional<Number> low, std::optional<Number> high, Loc loc) {
   return clamp(x, low, high, loc);
 }
-Tensor clamp_min(const Tensor& x, double low, Loc loc) {
+Tensor clamp_min(const Tensor& x, Number low, Loc loc) {
   return clamp(x, low, {}, loc);
 }
-Tensor clamp_max(const Tensor& x, double high, Loc loc) {
+Tensor clamp_max(const Tensor& x, Number high, Loc loc) {
   return clamp(x, {}, high, loc);
 }
 Tensor leaky_relu(const Tensor& x, double slope, Loc loc) {
@@ -240,17 +256,35 @@ bool is_nothing(const Tensor& tensor, const Loc& loc) {
   return tensor.defined() && tensor.rank() == 1 && proved_equal(tensor.size(0, loc), 0);
 }
 
+// [0] as no slices of a tensor along an axis, so that a gradient finds its way back.
+Tensor no_slices(const Tensor& nothing, const Tensor& of, int64_t axis, const Loc& loc) {
+  Dims shape = of.shape(loc);
+  const auto at = static_cast<size_t>(axis < 0 ? axis + of.dim() : axis);
+  if (at >= shape.size()) return nothing;  // refused with the others
+  Tensor wide = nothing;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i != at) wide = wide.unsqueeze(static_cast<int64_t>(i), loc);
+  }
+  shape[at] = 0;
+  return wide.expand(shape, loc);
+}
+
 // As in torch, a tensor of shape [0] may stand beside any others, as what they are appended to.
-std::vector<Tensor> without_nothing(const std::vector<Tensor>& tensors, const Loc& loc) {
-  std::vector<Tensor> kept;
-  std::ranges::copy_if(tensors, std::back_inserter(kept),
-                       [&](const Tensor& tensor) { return !is_nothing(tensor, loc); });
-  const bool has_others = !kept.empty() && kept[0].defined() && kept[0].rank() != 1;
+std::vector<Tensor> without_nothing(const std::vector<Tensor>& tensors, int64_t axis,
+                                    const Loc& loc) {
+  const auto other =
+      std::ranges::find_if(tensors, [&](const Tensor& tensor) { return !is_nothing(tensor, loc); });
+  const bool has_others = other != tensors.end() && other->defined() && other->rank() != 1;
   if (!has_others) return tensors;
+  std::vector<Tensor> kept;
   for (const Tensor& tensor : tensors) {
-    if (may_meet(tensor.dtype(), kept[0].dtype())) continue;
-    fail_at(loc, "cat: elements are ", tensor.dtype(), " and ", kept[0].dtype(),
-            "; convert some with to()");
+    if (!is_nothing(tensor, loc))
+      kept.push_back(tensor);
+    else if (!may_meet(tensor.dtype(), other->dtype()))
+      fail_at(loc, "cat: elements are ", tensor.dtype(), " and ", other->dtype(),
+              "; convert some with to()");
+    else if (tensor.impl()->tracked())
+      kept.push_back(no_slices(tensor, *other, axis, loc));
   }
   return kept;
 }
@@ -266,7 +300,7 @@ Tensor concatenated(const std::vector<Tensor>& tensors, int64_t axis, const Loc&
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   const auto adds_nothing = [&](const Tensor& tensor) { return is_nothing(tensor, loc); };
   if (std::ranges::none_of(tensors, adds_nothing)) return concatenated(tensors, axis, loc);
-  return concatenated(without_nothing(tensors, loc), axis, loc);
+  return concatenated(without_nothing(tensors, axis, loc), axis, loc);
 }
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   check_alike(tensors, {}, "stack", loc);
@@ -299,7 +333,7 @@ std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis, Loc loc)
   sizes.push_back(size - piece * full);
   return split(x, sizes, axis, loc);
 }
-Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, double value, Loc loc) {
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, Number value, Loc loc) {
   static const OpDef& op = op_named("Pad");
   require_defined(x, "pad", "x", loc);
   const size_t rank = x.rank(), padded = pads.size() / 2;

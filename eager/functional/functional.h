@@ -33,12 +33,12 @@ Tensor minimum(const Operand& a, const Operand& b);
 // a where the condition (bools) is true, else b.
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
 // Elements limited to [low, high]; either bound may be left out.
-Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high = {},
+Tensor clamp(const Tensor& x, std::optional<Number> low, std::optional<Number> high = {},
              Loc loc = Loc::current());
-Tensor clip(const Tensor& x, std::optional<double> low, std::optional<double> high = {},
+Tensor clip(const Tensor& x, std::optional<Number> low, std::optional<Number> high = {},
             Loc loc = Loc::current());  // clamp
-Tensor clamp_min(const Tensor& x, double low, Loc loc = Loc::current());
-Tensor clamp_max(const Tensor& x, double high, Loc loc = Loc::current());
+Tensor clamp_min(const Tensor& x, Number low, Loc loc = Loc::current());
+Tensor clamp_max(const Tensor& x, Number high, Loc loc = Loc::current());
 // Unary functions keep the shape; errors name the caller's line.
 Tensor abs(const Tensor& x, Loc loc = Loc::current());
 Tensor neg(const Tensor& x, Loc loc = Loc::current());
@@ -116,7 +116,7 @@ std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis = 0,
                           Loc loc = Loc::current());
 // pads: elements before and behind the last axis, then the axis before it, and so on; negative ones
 // cut off. For an image {left, right, top, bottom}.
-Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, double value = 0,
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, Number value = 0,
            Loc loc = Loc::current());
 // The whole, repeats[i] times along axis i.
 Tensor tile(const Tensor& x, const Dims& repeats, Loc loc = Loc::current());

@@ -159,6 +159,14 @@ Eigen eigh(const Tensor& a, Loc loc) {
 Tensor eigvalsh(const Tensor& a, Loc loc) {
   return eigh(a, loc).eigenvalues;
 }
+Eigen eig(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::Eig");
+  const std::vector<Tensor> found = factors("eig", op, a, 2, loc);
+  return {found[0], found[1]};
+}
+Tensor eigvals(const Tensor& a, Loc loc) {
+  return eig(a, loc).eigenvalues;
+}
 SVD svd(const Tensor& a, Loc loc) {
   static const OpDef& op = op_named("sardonyx::Svd");
   const std::vector<Tensor> found = factors("svd", op, a, 3, loc);

@@ -124,6 +124,45 @@ std::vector<NameCase> name_cases() {
        ONE(scatter_reduce(in[0], 0, in[1], in[2], "amax", false)),
        {of({9, 2}), ints({0, 0}), of({4, 7})},
        {7, 2}},
+      {"nanmedian", ONE(nanmedian(in[0])), {of({kQuietNan, 3, 1, 2, kQuietNan, 4})}, {2}},
+      {"nanmedian along an axis",
+       ONE(nanmedian(in[0], 1, true).first),
+       {of({3, kQuietNan, 1, kQuietNan, kQuietNan, 5}, {2, 3})},
+       {1, 5},
+       {2, 1}},
+      {"its places",
+       ONE(in[0].nanmedian(0).second),
+       {of({3, kQuietNan, kQuietNan, 1, kQuietNan, 5}, {3, 2})},
+       {0, 1},
+       {2}},
+      {"nanmedian of integers", ONE(nanmedian(in[0], -1).first), {ints({4, 1, 3, 2})}, {2}},
+      {"mode", ONE(mode(in[0], 1).first), {of({3, 1, 3, 1, 2, 9, 7, 8}, {2, 4})}, {1, 2}, {2}},
+      {"its last place",
+       ONE(in[0].mode(0, true).second),
+       {of({5, 1, 5, 2, 4, 2}, {3, 2})},
+       {1, 2},
+       {1, 2}},
+      {"mode of integers", ONE(mode(in[0]).first), {ints({7, 7, -1, -1, 7})}, {7}},
+      {"mode of one number", ONE(mode(in[0]).first), {of({4}, {1}).squeeze()}, {4}},
+      {"gcd",
+       ONE(gcd(in[0], in[1])),
+       {ints({12, -18, 0, 7, 0}), ints({18, 12, 5, 13, 0})},
+       {6, 6, 5, 1, 0}},
+      {"gcd with a number",
+       ONE(in[0].gcd(10)),
+       {ints({4, 5, 7, 20}, {2, 2})},
+       {2, 5, 1, 10},
+       {2, 2}},
+      {"gcd of two shapes",
+       ONE(gcd(in[0], in[1])),
+       {ints({4, 9}, {2, 1}), ints({6, 8, 9})},
+       {2, 4, 1, 3, 1, 9},
+       {2, 3}},
+      {"lcm",
+       ONE(lcm(in[0], in[1])),
+       {ints({4, -6, 0, 0, 1}), ints({6, 4, 5, 0, 9})},
+       {12, 12, 0, 0, 9}},
+      {"lcm of int32", ONE(in[0].lcm(in[0] + 1)), {tensor({2, 5, 8})}, {6, 30, 72}},
       {"inner", ONE(inner(in[0], in[1])), {m, of({1, 0, 1})}, {3, 10}, {2}},
       {"addmv",
        ONE(addmv(in[1], in[0], in[2], {.alpha = 2})),
@@ -184,11 +223,49 @@ TEST(TorchNames, GradientsReachWhatWasChosen) {
   using Floats = std::vector<float>;
   EXPECT_EQ(gradient(ONE(cummax(in[0], 0).first), of({2, 1, 3})), (Floats{2, 0, 1}));
   EXPECT_EQ(gradient(ONE(sinc(in[0])), of({0})), (Floats{0}));
+  EXPECT_EQ(gradient(ONE(nanmedian(in[0])), of({kQuietNan, 4, 1, 2})), (Floats{0, 0, 0, 1}));
+  EXPECT_EQ(gradient(ONE(mode(in[0], 0).first), of({2, 1, 2, 3})), (Floats{0, 0, 1, 0}));
   const Floats sums = gradient(ONE(logcumsumexp(in[0], 0)), of({0, 0}));
   EXPECT_NEAR(sums[0], 1.5, 1e-6);
   EXPECT_NEAR(sums[1], 0.5, 1e-6);
   EXPECT_EQ(gradient(ONE(scatter_reduce(in[0], 0, ints({0}), of({4}), "mean")), of({2, 1})),
             (Floats{0.5, 1}));
+}
+
+TEST(TorchNames, ElementsWithinBraces) {
+  EXPECT_EQ(tensor({{{1, 2}, {3, 4}}}).data().shape(), (Shape{1, 2, 2}));
+  EXPECT_EQ(tensor({{{1, 2}, {3, 4}}}).to_vector<int>(), (std::vector<int>{1, 2, 3, 4}));
+  const Tensor deep = tensor({{{{1.f}, {2.f}}, {{3.f}, {4.f}}}, {{{5.f}, {6.f}}, {{7.f}, {8.f}}}});
+  EXPECT_EQ(deep.data().shape(), (Shape{2, 2, 2, 1}));
+  EXPECT_EQ(deep.to_vector<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(tensor({{true, false}}).dtype(), DType::kBool);
+  expect_refusals({
+      {"tensor: expected rows of 2 elements, got one of 1",
+       [] {
+         tensor({{{1, 2}, {3}}});
+       }},
+      {"tensor: expected rows of 1 elements, got one of 2",
+       [] {
+         tensor({{{1}}, {{2}, {3}}});
+       }},
+  });
+}
+
+// As in torch, whatever stands beside it.
+TEST(TorchNames, GradientsOfNothingThatIsJoined) {
+  for (const int64_t axis : {0, 1, -1}) {
+    const Tensor nothing = zeros({0}, {.requires_grad = true});
+    const Tensor m = ones({2, 3}, {.requires_grad = true});
+    cat({nothing, m, nothing, m}, axis).sum().backward();
+    ASSERT_TRUE(nothing.grad().defined()) << axis;
+    EXPECT_EQ(nothing.grad().data().shape(), (Shape{0})) << axis;
+    EXPECT_TRUE(equal(m.grad(), full({2, 3}, 2))) << axis;
+  }
+  const auto step = compile([](const Tensors& in) -> Tensors {
+    const Tensor nothing = zeros({0}, {.requires_grad = true});
+    return {grad({cat({nothing, in[0]}, 1).sum()}, {nothing})[0]};
+  });
+  EXPECT_EQ(step({ones({2, 3})})[0].data().shape(), (Shape{0}));
 }
 
 TEST(TorchNames, ASignalComesBackFromItsSpectra) {
@@ -221,6 +298,8 @@ TEST(TorchNames, Refusals) {
       {"arange: expected a step from 0 towards 1, got 0", [] { arange(0, 1, 0.0); }},
       {"histc: expected at least one bin and low <= high, got 0 bins", [] { histc(ones(2), 0); }},
       {"fliplr: expected at least 2 axes, got float[3]", [] { fliplr(ones(3)); }},
+      {"gcd: expected integers, got float[2] and float[]", [] { gcd(ones(2), 1); }},
+      {"names_test.cpp:", [] { lcm(bools({true}), bools({true})); }},
       {"logcumsumexp: expected floating elements, got int64[1]; convert",
        [] { logcumsumexp(ints({1}), 0); }},
       {"stft: expected at least 8 samples, got float[4]",

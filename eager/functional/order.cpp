@@ -84,6 +84,15 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& x, int64_t k, int64_t axis, boo
                  loc);
 }
 
+namespace {
+
+// How many elements along an axis are no NaN: int64, the axis kept.
+Tensor numbers_along(const Tensor& x, int64_t axis, const Loc& loc) {
+  return (!isnan(x.detach(), loc)).to(DType::kInt64, loc).sum({axis}, true, loc);
+}
+
+}  // namespace
+
 Tensor median(const Tensor& x, Loc loc) {
   require_defined(x, "median", "x", loc);
   return median(x.reshape({-1}, loc), 0, false, loc).first;
@@ -95,7 +104,7 @@ std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim, Lo
   if (is_floating(x.dtype()) && x.rank() > 0) {
     const Tensor size = dim_tensor(x.size(axis, loc), loc);
     const Tensor middle = dim_tensor(floor_div(x.size(axis, loc) - 1, 2), loc);
-    const Tensor numbers = (!isnan(x.detach(), loc)).to(DType::kInt64, loc).sum({axis}, true, loc);
+    const Tensor numbers = numbers_along(x, axis, loc);
     const Tensor at = where(Operand(numbers, loc) < size, {numbers, loc}, middle);
     return without({gather(values, axis, at, loc), gather(indices, axis, at, loc)}, axis, keepdim,
                    loc);
@@ -103,6 +112,39 @@ std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim, Lo
   const Dim middle = floor_div(x.size(axis, loc) - 1, 2);
   const Slice at{middle, middle + 1};
   return without({values.slice(axis, at, loc), indices.slice(axis, at, loc)}, axis, keepdim, loc);
+}
+Tensor nanmedian(const Tensor& x, Loc loc) {
+  require_defined(x, "nanmedian", "x", loc);
+  return nanmedian(x.reshape({-1}, loc), 0, false, loc).first;
+}
+std::pair<Tensor, Tensor> nanmedian(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
+  require_defined(x, "nanmedian", "x", loc);
+  if (!is_floating(x.dtype()) || x.rank() == 0) return median(x, axis, keepdim, loc);
+  const auto [values, indices] = sort(x, axis, false, loc);
+  // Of no numbers the first NaN.
+  const Tensor last = maximum({sub({numbers_along(x, axis, loc), loc}, 1), loc}, 0);
+  const Tensor at = floor_divide({last, loc}, 2);
+  return without({gather(values, axis, at, loc), gather(indices, axis, at, loc)}, axis, keepdim,
+                 loc);
+}
+// Sorted, equal elements are neighbours: runs are counted, and the first longest one ends where its
+// length says.
+std::pair<Tensor, Tensor> mode(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
+  require_defined(x, "mode", "x", loc);
+  if (x.rank() == 0) return {x, zeros({}, {.dtype = DType::kInt64}, loc)};
+  const auto [values, indices] = sort(x.detach(), axis, false, loc);
+  const Tensor next = values.slice(axis, {Dim(1), {}}, loc);
+  const Tensor before = values.slice(axis, {{}, Dim(-1)}, loc);
+  const Tensor begins = (Operand(next, loc) != before).to(DType::kInt64, loc);
+  const Tensor none = zeros_like(indices, loc);
+  const Tensor first = none.slice(axis, {{}, Dim(1)}, loc);
+  const Tensor run = cumsum(cat({first, begins}, axis, loc), axis, loc);
+  const Tensor lengths = scatter(none, axis, run, ones_like(indices, loc), "add", loc);
+  const Tensor length = gather(lengths, axis, run, loc);
+  const Tensor begin = argmax(length, axis, true, loc);
+  const Tensor end = sub({add({begin, loc}, gather(length, axis, begin, loc)), loc}, 1);
+  const Tensor place = gather(indices, axis, end, loc);
+  return without({gather(x, axis, place, loc), place}, axis, keepdim, loc);
 }
 Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis, bool keepdim, Loc loc) {
   require_defined(x, "quantile", "x", loc);

@@ -18,6 +18,14 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& x, int64_t k, int64_t axis = -1
 Tensor median(const Tensor& x, Loc loc = Loc::current());
 std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim = false,
                                  Loc loc = Loc::current());
+// The same of the elements that are no NaN; NaN where there is no other.
+Tensor nanmedian(const Tensor& x, Loc loc = Loc::current());
+std::pair<Tensor, Tensor> nanmedian(const Tensor& x, int64_t axis, bool keepdim = false,
+                                    Loc loc = Loc::current());
+// {value, index} of what occurs most often along an axis, the least of several such, at the last
+// of its places. A NaN equals no other.
+std::pair<Tensor, Tensor> mode(const Tensor& x, int64_t axis = -1, bool keepdim = false,
+                               Loc loc = Loc::current());
 // The q-th quantile, 0 <= q <= 1, linear between elements; NaN where one is among them.
 Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis = {}, bool keepdim = false,
                 Loc loc = Loc::current());

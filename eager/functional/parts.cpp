@@ -162,7 +162,7 @@ Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, i
   return movedim(matrices.index_put({Ellipsis{}, down, right}, source, false, loc), {-2, -1},
                  {rows, columns}, loc);
 }
-Tensor scatter(const Tensor& x, int64_t axis, const Tensor& indices, double value, Loc loc) {
+Tensor scatter(const Tensor& x, int64_t axis, const Tensor& indices, Number value, Loc loc) {
   require_defined(x, "scatter", "x", loc);
   require_defined(indices, "scatter", "the indices", loc);
   const Tensor source = full(indices.shape(loc), value, {.dtype = x.dtype()}, loc);

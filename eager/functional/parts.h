@@ -39,7 +39,7 @@ Tensor slice_scatter(const Tensor& x, const Tensor& source, int64_t axis, const 
 Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset = 0, int64_t a = 0,
                         int64_t b = 1, Loc loc = Loc::current());
 // One value for all places.
-Tensor scatter(const Tensor& x, int64_t axis, const Tensor& indices, double value,
+Tensor scatter(const Tensor& x, int64_t axis, const Tensor& indices, Number value,
                Loc loc = Loc::current());
 // reduction: sum, prod, mean, amax, amin, of the elements of `source` that go to one place and,
 // with `include_self`, of what stands there.

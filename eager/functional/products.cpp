@@ -26,9 +26,9 @@ void check_ranks(const char* what, const Tensor& a, size_t a_rank, const Tensor&
 
 Tensor scaled_sum(const Tensor& x, const Tensor& product, ScaledProduct scales, const Loc& loc) {
   require_defined(x, "a sum with a product", "x", loc);
-  const Tensor term = scales.alpha == 1 ? product : mul({product, loc}, scales.alpha);
-  if (scales.beta == 0) return term;
-  return add({scales.beta == 1 ? x : mul({x, loc}, scales.beta), loc}, term);
+  const Tensor term = scales.alpha.is(1) ? product : mul({product, loc}, scales.alpha);
+  if (scales.beta.is(0)) return term;
+  return add({scales.beta.is(1) ? x : mul({x, loc}, scales.beta), loc}, term);
 }
 
 // Axes that are not among `taken`, in order.

@@ -83,11 +83,11 @@ class Hardswish : public Layer<Hardswish> {
 // x limited to [low, high].
 class Hardtanh : public Layer<Hardtanh> {
  public:
-  explicit Hardtanh(double low = -1, double high = 1) : low_(low), high_(high) {}
+  explicit Hardtanh(Number low = -1, Number high = 1) : low_(low), high_(high) {}
   Tensor forward(const Tensor& x) const { return clamp(x, low_, high_, caller()); }
 
  private:
-  double low_, high_;
+  Number low_, high_;
 };
 // log(1 + exp(x)), without overflow for large x.
 class Softplus : public Layer<Softplus> {
@@ -166,11 +166,11 @@ class Tanhshrink : public Layer<Tanhshrink> {
 // x where it is greater than the limit, else the value.
 class Threshold : public Layer<Threshold> {
  public:
-  Threshold(double limit, double value) : limit_(limit), value_(value) {}
+  Threshold(Number limit, Number value) : limit_(limit), value_(value) {}
   Tensor forward(const Tensor& x) const { return threshold(x, limit_, value_, caller()); }
 
  private:
-  double limit_, value_;
+  Number limit_, value_;
 };
 // log(sigmoid(x)), without overflow for very negative x.
 class LogSigmoid : public Layer<LogSigmoid> {

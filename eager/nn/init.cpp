@@ -113,7 +113,7 @@ double gain(std::string_view nonlinearity, double slope) {
        "gain: expected linear, conv, sigmoid, tanh, relu, leaky_relu or selu, got ", nonlinearity);
 }
 
-void constant(const Tensor& x, double value) {
+void constant(const Tensor& x, Number value) {
   x.assign(full_like(x, value));
 }
 void zeros(const Tensor& x) {

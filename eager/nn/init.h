@@ -8,7 +8,7 @@
 
 namespace sardonyx::eager::nn::init {
 
-void constant(const Tensor& x, double value);
+void constant(const Tensor& x, Number value);
 void zeros(const Tensor& x);
 void ones(const Tensor& x);
 void uniform(const Tensor& x, double low = 0, double high = 1);

@@ -131,12 +131,7 @@ struct PartsAndHooks {
 };
 
 PartsAndHooks parts_and_hooks(const ModuleState& module) {
-  PartsAndHooks found{module.edits, {}, {}};
-  for (const auto& [number, hook] : module.hooks)
-    found.hooks.push_back(number);
-  for (const auto& [number, hook] : module.pre_hooks)
-    found.pre_hooks.push_back(number);
-  return found;
+  return {module.edits, module.hooks->numbers(), module.pre_hooks->numbers()};
 }
 
 // A trace holds what the module's parts and hooks were when it first used or changed them: a hook
@@ -466,20 +461,27 @@ void Module::apply(const std::function<void(const Module&)>& fn) const {
     fn(modules[i].second);
 }
 
-size_t Module::register_forward_hook(ForwardHook hook) const {
-  note_parts(state_);
-  state_->hooks[state_->next_hook] = std::move(hook);
-  return state_->next_hook++;
+namespace {
+
+// A trace that is being made notes what there was before the removal.
+RemovableHandle noting_removal(const StatePtr& state, const RemovableHandle& hook) {
+  return RemovableHandle([weak = std::weak_ptr(state), hook] {
+    const StatePtr module = weak.lock();
+    if (!module) return;
+    note_parts(module);
+    hook.remove();
+  });
 }
-size_t Module::register_forward_pre_hook(ForwardPreHook hook) const {
+
+}  // namespace
+
+RemovableHandle Module::register_forward_hook(ForwardHook hook) const {
   note_parts(state_);
-  state_->pre_hooks[state_->next_hook] = std::move(hook);
-  return state_->next_hook++;
+  return noting_removal(state_, state_->hooks->add(std::move(hook)));
 }
-void Module::remove_hook(size_t number) const {
+RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) const {
   note_parts(state_);
-  state_->hooks.erase(number);
-  state_->pre_hooks.erase(number);
+  return noting_removal(state_, state_->pre_hooks->add(std::move(hook)));
 }
 
 EvalMode::EvalMode(const Module& module) {
@@ -519,22 +521,20 @@ void Module::Call::check_is_added() const {
       "(...)), or set_requires_grad(false) where that is meant");
 }
 bool Module::Call::has_hooks() const {
-  return !state_->hooks.empty();
+  return !state_->hooks->empty();
 }
 bool Module::Call::has_pre_hooks() const {
-  return !state_->pre_hooks.empty();
+  return !state_->pre_hooks->empty();
 }
 void Module::Call::run_pre_hooks(std::vector<Tensor>& inputs, bool are_fixed) const {
-  // A copy: a hook may remove itself.
-  const std::map<size_t, ForwardPreHook> hooks = state_->pre_hooks;
   const std::vector<Tensor> before = inputs;
-  for (const auto& [number, hook] : hooks) {
+  state_->pre_hooks->for_each([&](const ForwardPreHook& hook) {
     hook(Module(state_), inputs);
     if (inputs.size() != before.size()) {
       fail(ErrorCode::kInvalidArgument, "a hook before ", state_->type_name, " left ",
            inputs.size(), " inputs of ", before.size());
     }
-  }
+  });
   const auto is_same = [](const Tensor& a, const Tensor& b) { return a.is_same(b); };
   if (!are_fixed || std::ranges::equal(inputs, before, is_same)) return;
   fail(ErrorCode::kInvalidArgument, "a hook before ", state_->type_name, " replaced an input, but ",
@@ -542,16 +542,14 @@ void Module::Call::run_pre_hooks(std::vector<Tensor>& inputs, bool are_fixed) co
 }
 void Module::Call::run_hooks(const std::vector<Tensor>& inputs,
                              std::vector<Tensor>& outputs) const {
-  // A copy: a hook may remove itself.
-  const std::map<size_t, ForwardHook> hooks = state_->hooks;
-  for (const auto& [number, hook] : hooks) {
+  state_->hooks->for_each([&](const ForwardHook& hook) {
     const size_t count = outputs.size();
     hook(Module(state_), inputs, outputs);
     if (outputs.size() != count) {
       fail(ErrorCode::kInvalidArgument, "a hook of ", state_->type_name, " left ", outputs.size(),
            " outputs of ", count);
     }
-  }
+  });
 }
 
 }  // namespace sardonyx::eager::nn

@@ -128,11 +128,10 @@ class Module {
   // fn on each module below this one, children first, then on this one.
   void apply(const std::function<void(const Module&)>& fn) const;
 
-  // Called after (before) each call of this module, in order of registration. The number is for
-  // remove_hook(). Inputs of calls that take more than tensors can be looked at, not replaced.
-  size_t register_forward_hook(ForwardHook hook) const;
-  size_t register_forward_pre_hook(ForwardPreHook hook) const;
-  void remove_hook(size_t number) const;
+  // Called after (before) each call of this module, in order of registration, until the handle
+  // removes it. Inputs of calls that take more than tensors can be looked at, not replaced.
+  RemovableHandle register_forward_hook(ForwardHook hook) const;
+  RemovableHandle register_forward_pre_hook(ForwardPreHook hook) const;
 
   const std::string& type_name() const;    // "Linear"
   const std::string& description() const;  // "784 -> 128, no bias"

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <initializer_list>
-#include <map>
 
+#include "eager/autograd/hook_list.h"
 #include "eager/nn/module.h"
 
 namespace sardonyx::eager::nn::detail {
 
+using eager::detail::HookList;
 struct BatchComputationSlot;  // eager/nn/normalization.cpp
 
 struct ModuleState {
@@ -27,9 +28,9 @@ struct ModuleState {
   bool is_added = false;  // to another module, or shown by one
   std::vector<Entry> parameters, buffers;
   std::vector<Child> children;
-  std::map<size_t, ForwardHook> hooks;
-  std::map<size_t, ForwardPreHook> pre_hooks;
-  size_t next_hook = 0;
+  std::shared_ptr<HookList<ForwardHook>> hooks = std::make_shared<HookList<ForwardHook>>();
+  std::shared_ptr<HookList<ForwardPreHook>> pre_hooks =
+      std::make_shared<HookList<ForwardPreHook>>();
   size_t edits = 0;  // of parts: replaced, added or removed ones
   std::shared_ptr<BatchComputationSlot> batch_computation;  // of batch norms alone
 

@@ -103,7 +103,7 @@ TEST(Module, HooksSeeAndReplace) {
   net.eval();
   const Tensor x = ones({2, 4});
   std::vector<std::string> seen;
-  const size_t number = net.stem.register_forward_hook(
+  const RemovableHandle handle = net.stem.register_forward_hook(
       [&](const Module& module, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
         seen.push_back(module.type_name());
         EXPECT_TRUE(inputs[0].is_same(x));
@@ -111,7 +111,7 @@ TEST(Module, HooksSeeAndReplace) {
       });
   EXPECT_EQ(net.stem(x).to_vector<float>(), (std::vector<float>(6, 0)));
   (void)net(x);
-  net.stem.remove_hook(number);
+  handle.remove();
   (void)net(x);
   EXPECT_EQ(seen, (std::vector<std::string>{"Linear", "Linear"}));
 }
@@ -120,7 +120,7 @@ TEST(Module, HooksBeforeACallReplaceItsInputs) {
   const Linear layer(2, 1, {.bias = false});
   const Sequential net(layer, ReLU());
   layer.weight.assign(ones({1, 2}));
-  const size_t doubles =
+  const RemovableHandle doubles =
       layer.register_forward_pre_hook([](const Module& module, std::vector<Tensor>& inputs) {
         EXPECT_EQ(module.type_name(), "Linear");
         inputs[0] = inputs[0] * 2;
@@ -128,7 +128,7 @@ TEST(Module, HooksBeforeACallReplaceItsInputs) {
   layer.register_forward_pre_hook(
       [](const Module&, std::vector<Tensor>& inputs) { inputs[0] = inputs[0] + 1; });
   EXPECT_EQ(net(ones({1, 2})).item<float>(), 6);
-  layer.remove_hook(doubles);
+  doubles.remove();
   EXPECT_EQ(net(ones({1, 2})).item<float>(), 4);
   const LSTM lstm(2, 2);
   const Tensor x = ones({3, 1, 2}), plain = lstm(x * 0).output;

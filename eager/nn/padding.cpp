@@ -7,7 +7,7 @@
 
 namespace sardonyx::eager::nn {
 
-Padding::Padding(const char* name, size_t axes, const Sizes& pads, std::string mode, double value,
+Padding::Padding(const char* name, size_t axes, const Sizes& pads, std::string mode, Number value,
                  Loc loc) try
     : Layer(text(name, axes, "d")),
       axes_(axes),

@@ -13,21 +13,21 @@ class Padding : public Layer<Padding> {
   Tensor forward(const Tensor& x) const;
 
  protected:
-  Padding(const char* name, size_t axes, const Sizes& pads, std::string mode, double value,
+  Padding(const char* name, size_t axes, const Sizes& pads, std::string mode, Number value,
           Loc loc);
 
  private:
   size_t axes_;
   std::vector<int64_t> pads_;
   std::string mode_;
-  double value_;
+  Number value_;
 };
 
 // Elements of one value around x. Negative sizes cut elements off.
 template <size_t axes>
 class ConstantPad : public Padding {
  public:
-  ConstantPad(const Sizes& pads, double value, Loc loc = Loc::current())
+  ConstantPad(const Sizes& pads, Number value, Loc loc = Loc::current())
       : Padding("ConstantPad", axes, pads, "constant", value, loc) {}
 };
 // Zeros around x.

@@ -100,7 +100,7 @@ class Watch {
   }
   ~Watch() {
     for (size_t i = 0; i < modules_.size(); ++i)
-      modules_[i].second.remove_hook(hooks_[i]);
+      hooks_[i].remove();
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -109,7 +109,7 @@ class Watch {
  private:
   std::vector<std::pair<std::string, Module>> modules_;
   EvalMode mode_;
-  std::vector<size_t> hooks_;
+  std::vector<RemovableHandle> hooks_;
 };
 
 }  // namespace

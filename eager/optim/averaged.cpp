@@ -123,7 +123,7 @@ namespace {
 // The mean over batches of one batch norm's statistics.
 struct BatchStatistics {
   nn::Module layer;
-  size_t hook = 0;
+  RemovableHandle hook;
   Tensor mean, variance;
   int64_t batches = 0;
 
@@ -170,7 +170,7 @@ class StatisticsScope {
   }
   ~StatisticsScope() {
     for (const auto& statistics : seen)
-      statistics->layer.remove_hook(statistics->hook);
+      statistics->hook.remove();
     // Parents first: train() sets what is below too.
     for (const auto& [layer, is_training] : modes_)
       layer.train(is_training);

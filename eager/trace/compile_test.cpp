@@ -110,10 +110,10 @@ TEST(CompileGuards, PartsAndHooksOfModules) {
   EXPECT_TRUE(agrees());
   net.append(nn::Linear(2, 5));
   EXPECT_TRUE(agrees());
-  const size_t hook = net.register_forward_hook(
+  const RemovableHandle hook = net.register_forward_hook(
       [](const nn::Module&, const Tensors&, Tensors& outputs) { outputs[0] = outputs[0] * 2; });
   EXPECT_TRUE(agrees());
-  net.remove_hook(hook);
+  hook.remove();
   EXPECT_TRUE(agrees());
   EXPECT_THAT(compiled.trace_log().back(), HasSubstr("Sequential has other parts or hooks now"));
   nn::Linear layer(2, 2);
@@ -131,22 +131,21 @@ TEST(CompileGuards, HooksThatTheFunctionRegistersAndRemovesItself) {
   const nn::Linear layer(2, 2);
   const Compiled compiled = compile([&](const Tensors& in) {
     Tensor feature;
-    const size_t hook = layer.register_forward_hook(
+    const RemovableHandle hook = layer.register_forward_hook(
         [&](const nn::Module&, const Tensors&, Tensors& outputs) { feature = outputs[0]; });
     const Tensor y = layer(in[0]);
-    layer.remove_hook(hook);
+    hook.remove();
     return Tensors{y + feature};
   });
   for (int call = 0; call < 3; ++call)
     EXPECT_TRUE(same(compiled({x})[0], layer(x) * 2));
   EXPECT_EQ(compiled.traces(), 1u);
   // One that was there before and goes within the trace is there no more in the next call.
-  size_t once = 0;
-  once =
-      layer.register_forward_hook([&](const nn::Module& module, const Tensors&, Tensors& outputs) {
-        module.remove_hook(once);
-        outputs[0] = outputs[0] * 5;
-      });
+  RemovableHandle once;
+  once = layer.register_forward_hook([&](const nn::Module&, const Tensors&, Tensors& outputs) {
+    once.remove();
+    outputs[0] = outputs[0] * 5;
+  });
   const Tensor first = compiled({x})[0], second = compiled({x})[0];
   EXPECT_TRUE(same(first, layer(x) * 10));
   EXPECT_TRUE(same(second, layer(x) * 2));

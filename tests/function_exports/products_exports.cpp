@@ -84,6 +84,7 @@ void add_linear_algebra(std::vector<Function>& all) {
       {"matrix_exp", one, SARDONYX_OF(linalg::matrix_exp(in[0])), none("MatrixExp")},
       {"qr", one, SARDONYX_OF(linalg::qr(in[0]).R), none("Qr")},
       {"eigh", one, SARDONYX_OF(linalg::eigh(in[0]).eigenvalues), none("Eigh")},
+      {"eig", one, SARDONYX_OF(linalg::eig(in[0]).eigenvalues), none("Eig")},
       {"svd", one, SARDONYX_OF(linalg::svd(in[0]).S), none("Svd")},
       {"lstsq", with_columns, SARDONYX_OF(linalg::lstsq(in[0], in[1])), none("Qr")},
       {"pinv", one, SARDONYX_OF(linalg::pinv(in[0])), none("Svd")},

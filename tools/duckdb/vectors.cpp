@@ -54,23 +54,23 @@ const char* dtype_name(int32_t dtype) {
 }
 
 // A number as it stands in the column: integers stay exact.
-struct Number {
+struct ColumnNumber {
   bool is_integer = false;
   bool is_negative = false;
   uint64_t magnitude = 0;
   double value = 0;
 
   template <typename T>
-  static Number integer(T from) {
+  static ColumnNumber integer(T from) {
     const auto wide = static_cast<uint64_t>(from);
     const bool is_negative = from < T{0};
     return {true, is_negative, is_negative ? uint64_t{0} - wide : wide, static_cast<double>(from)};
   }
-  static Number real(double from) { return {.value = from}; }
+  static ColumnNumber real(double from) { return {.value = from}; }
 };
 
 template <typename T>
-std::optional<T> integer_of(const Number& number) {
+std::optional<T> integer_of(const ColumnNumber& number) {
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<T>::max());
   if (!number.is_integer) {
     // A real number that is one all the same.
@@ -95,14 +95,14 @@ void append_value(ColumnElements& elements, T value) {
 }
 
 template <typename T>
-bool append_integer(ColumnElements& elements, const Number& number) {
+bool append_integer(ColumnElements& elements, const ColumnNumber& number) {
   const std::optional<T> value = integer_of<T>(number);
   if (value) append_value(elements, *value);
   return value.has_value();
 }
 
 // False where the number is none of the type.
-bool append_number(ColumnElements& elements, const Number& number) {
+bool append_number(ColumnElements& elements, const ColumnNumber& number) {
   switch (elements.dtype) {
     case SX_FLOAT:
       append_value(elements, static_cast<float>(number.value));
@@ -167,37 +167,37 @@ struct Column::Level {
 
 namespace {
 
-Number stored_number(Handle vector, TypeId id, uint64_t at) {
+ColumnNumber stored_number(Handle vector, TypeId id, uint64_t at) {
   switch (id) {
     case TypeId::kBoolean:
-      return Number::integer(static_cast<int>(value_at<uint8_t>(vector, at) != 0));
+      return ColumnNumber::integer(static_cast<int>(value_at<uint8_t>(vector, at) != 0));
     case TypeId::kInt8:
-      return Number::integer(value_at<int8_t>(vector, at));
+      return ColumnNumber::integer(value_at<int8_t>(vector, at));
     case TypeId::kInt16:
-      return Number::integer(value_at<int16_t>(vector, at));
+      return ColumnNumber::integer(value_at<int16_t>(vector, at));
     case TypeId::kInt32:
-      return Number::integer(value_at<int32_t>(vector, at));
+      return ColumnNumber::integer(value_at<int32_t>(vector, at));
     case TypeId::kInt64:
-      return Number::integer(value_at<int64_t>(vector, at));
+      return ColumnNumber::integer(value_at<int64_t>(vector, at));
     case TypeId::kUInt8:
-      return Number::integer(value_at<uint8_t>(vector, at));
+      return ColumnNumber::integer(value_at<uint8_t>(vector, at));
     case TypeId::kUInt16:
-      return Number::integer(value_at<uint16_t>(vector, at));
+      return ColumnNumber::integer(value_at<uint16_t>(vector, at));
     case TypeId::kUInt32:
-      return Number::integer(value_at<uint32_t>(vector, at));
+      return ColumnNumber::integer(value_at<uint32_t>(vector, at));
     case TypeId::kUInt64:
-      return Number::integer(value_at<uint64_t>(vector, at));
+      return ColumnNumber::integer(value_at<uint64_t>(vector, at));
     case TypeId::kFloat:
-      return Number::real(static_cast<double>(value_at<float>(vector, at)));
+      return ColumnNumber::real(static_cast<double>(value_at<float>(vector, at)));
     case TypeId::kDouble:
-      return Number::real(value_at<double>(vector, at));
+      return ColumnNumber::real(value_at<double>(vector, at));
     case TypeId::kHugeInt: {
       const HugeInt wide = value_at<HugeInt>(vector, at);
-      if (wide.upper == 0) return Number::integer(wide.lower);
+      if (wide.upper == 0) return ColumnNumber::integer(wide.lower);
       if (wide.upper == -1 && static_cast<int64_t>(wide.lower) < 0)
-        return Number::integer(static_cast<int64_t>(wide.lower));
-      return Number::real(std::ldexp(static_cast<double>(wide.upper), 64) +
-                          static_cast<double>(wide.lower));
+        return ColumnNumber::integer(static_cast<int64_t>(wide.lower));
+      return ColumnNumber::real(std::ldexp(static_cast<double>(wide.upper), 64) +
+                                static_cast<double>(wide.lower));
     }
     default:
       return {};
@@ -360,9 +360,9 @@ bool Column::read(Handle vector, const Level& level, uint64_t at, size_t depth) 
         return true;
       }
     } else if (is_number(level.id) || level.id == TypeId::kDecimal) {
-      Number number =
+      ColumnNumber number =
           stored_number(vector, level.stored == TypeId::kInvalid ? level.id : level.stored, at);
-      if (level.id == TypeId::kDecimal) number = Number::real(number.value / level.scale);
+      if (level.id == TypeId::kDecimal) number = ColumnNumber::real(number.value / level.scale);
       if (append_number(elements_, number)) return true;
       throw QueryError(label_ + ": a value is none of the model's type, " +
                        dtype_name(elements_.dtype) + " of fewer bits or another sign; cast it");

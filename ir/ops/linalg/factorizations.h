@@ -57,6 +57,14 @@ struct EighFactors {
   Matrix vectors;
 };
 EighFactors eigh_factors(const Matrix& a);
+// Of any square a: values [n, 2] and vectors [n, n, 2] (as [n, 2 n]) as pairs of a real and an
+// imaginary part, a vector a column; of a pair of complex values the one with the positive
+// imaginary part first. Vectors have length 1, and the greatest element of each is real and
+// positive.
+struct EigFactors {
+  Matrix values, vectors;
+};
+EigFactors eig_factors(const Matrix& a);
 // a [m, n] = u [m, k] diag(s) vh [k, n], k = min(m, n), s in descending order, by rotations of
 // columns (Hestenes, 1958). Of each column of u the greatest element is positive.
 struct SvdFactors {

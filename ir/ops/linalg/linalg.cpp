@@ -36,6 +36,11 @@ void infer_eigh(InferContext& c) {
   set_output(c, 0, dims, dims ? Dims{dims->rows} : Dims());
   set_output(c, 1, dims, dims ? Dims{dims->rows, dims->rows} : Dims());
 }
+void infer_eig(InferContext& c) {
+  const auto dims = square_dims(c);
+  set_output(c, 0, dims, dims ? Dims{dims->rows, 2} : Dims());
+  set_output(c, 1, dims, dims ? Dims{dims->rows, dims->rows, 2} : Dims());
+}
 void infer_svd(InferContext& c) {
   const auto dims = matrix_dims(c);
   const Dim least = dims ? min(dims->rows, dims->columns) : Dim();
@@ -81,6 +86,13 @@ void run_eigh(const KernelCall& call) {
   each_matrix(call, [&]<typename T>(int64_t i) {
     const EighFactors found = eigh_factors(matrix_at<T>(call.inputs[0], i));
     write_at<T>(call, 0, i, found.values);
+    write_at<T>(call, 1, i, found.vectors.values);
+  });
+}
+void run_eig(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    const EigFactors found = eig_factors(matrix_at<T>(call.inputs[0], i));
+    write_at<T>(call, 0, i, found.values.values);
     write_at<T>(call, 1, i, found.vectors.values);
   });
 }
@@ -154,6 +166,10 @@ std::span<const OpDef> linear_algebra_ops() {
                  pair_samples)
           .documented("Eigenvalues [..., M] in ascending order and eigenvectors [..., M, M] of "
                       "symmetric matrices."),
+      matrix_row("Eig", "(A: T) -> (values: T, vectors: T)", infer_eig, run_eig, nullptr,
+                 pair_samples)
+          .documented("Eigenvalues [..., M, 2] and eigenvectors [..., M, M, 2] of any matrices, as "
+                      "pairs of a real and an imaginary part."),
       matrix_row("Svd", "(A: T) -> (U: T, S: T, Vh: T)", infer_svd, run_svd, svd_gradient,
                  svd_samples)
           .documented("The reduced singular value decomposition of each matrix [..., M, N]: U, S "

@@ -1,6 +1,7 @@
 // The extension module sardonyx._sardonyx. Its public face is sardonyx/__init__.py.
 #include <pybind11/pybind11.h>
 
+#include "ir/core/random.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/construction.h"
 #include "tools/python/module/custom_ops.h"
@@ -13,6 +14,7 @@
 #include "tools/python/module/session.h"
 
 PYBIND11_MODULE(_sardonyx, module) {
+  namespace py = pybind11;
   namespace python = sardonyx::python;
   python::import_numpy();
   python::bind_errors(module);
@@ -24,5 +26,8 @@ PYBIND11_MODULE(_sardonyx, module) {
   python::bind_custom_ops(module);
   python::eager_layer::bind_eager(module);
   python::require_construction();
+  module.def("set_seed", &sardonyx::set_random_seed, py::arg("seed"),
+             "Of the random numbers that the process draws: models without seeds of their own, and "
+             "eager tensors, draw the same ones from then on.");
   module.attr("__version__") = SARDONYX_VERSION;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "executor/ort_abi/values/value.h"
+#include "ir/core/bools.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/dlpack.h"
 
@@ -21,11 +22,9 @@ void require_cpu(const char* function, const std::string& device) {
     fail(ErrorCode::kUnsupported, function, ": device \"", device, "\": there is \"cpu\" alone");
 }
 
-void update(PyOrtValue& value, const py::object& array) {
-  const Tensor from = tensor_from_array(array, "update_inplace");
-  Tensor& to = value.datum.as_tensor();
+void copy_elements(const char* function, const Tensor& from, Tensor& to) {
   if (from.dtype() != to.dtype() || from.shape() != to.shape())
-    fail(ErrorCode::kInvalidArgument, "update_inplace: expected ", Datum(to).type(), ", got ",
+    fail(ErrorCode::kInvalidArgument, function, ": expected ", Datum(to).type(), ", got ",
          Datum(from).type());
   if (to.dtype() == DType::kString)
     to = from;
@@ -49,6 +48,31 @@ PyOrtValue from_shape(const std::vector<int64_t>& shape, const py::object& eleme
     fail(ErrorCode::kInvalidArgument, "ortvalue_from_shape_and_type: no ONNX type for ",
          std::string(py::repr(element_type)));
   return {Tensor::zeros(dtype, Shape(shape.begin(), shape.end()))};
+}
+
+void update(PyOrtValue& value, const py::object& array) {
+  copy_elements("update_inplace", tensor_from_array(array, "update_inplace"),
+                value.datum.as_tensor());
+}
+
+// The array's bytes as elements of another type of the same size, such as bfloat16 of uint16.
+PyOrtValue from_bits(const py::object& array, int number) {
+  constexpr const char* kName = "ortvalue_from_numpy_with_onnx_type";
+  if (number <= 0 || number >= kDTypeCount)
+    fail(ErrorCode::kInvalidArgument, kName, ": no ONNX type has the number ", number);
+  const auto dtype = static_cast<DType>(number);
+  const Tensor given = tensor_from_array(array, kName);
+  const bool is_plain = dtype != DType::kString && given.dtype() != DType::kString &&
+                        !is_packed(dtype) && !is_packed(given.dtype());
+  if (!is_plain || bits_of(dtype) != bits_of(given.dtype()))
+    fail(ErrorCode::kInvalidArgument, kName, ": elements of ", given.dtype(), " can't be those of ",
+         dtype, ": they have other sizes");
+  Tensor made(dtype, given.shape(), given.buffer(), given.byte_offset());
+  if (dtype == DType::kBool) {
+    made = made.clone();  // the array stays as it is
+    normalize_bools(made);
+  }
+  return {std::move(made)};
 }
 
 py::object numpy_of(const PyOrtValue& value) {
@@ -77,6 +101,10 @@ void bind_ort_value(py::module_& module) {
           },
           py::arg("numpy_obj"), py::arg("device_type") = "cpu", py::arg("device_id") = 0,
           "Over the array's own elements where they are contiguous.")
+      .def_static("ortvalue_from_numpy_with_onnx_type", &from_bits, py::arg("data"),
+                  py::arg("onnx_element_type"),
+                  "Over the array's own elements, whose bits are taken as those of another type of "
+                  "the same size, by its number of TensorProto.DataType: bfloat16 from uint16.")
       .def_static(
           "ortvalue_from_shape_and_type",
           [](const std::vector<int64_t>& shape, const py::object& type, const std::string& device,
@@ -92,6 +120,16 @@ void bind_ort_value(py::module_& module) {
                     fail(ErrorCode::kUnsupported,
                          "ort_value_from_sparse_tensor: sparse values can't be made in Python");
                   })
+      .def_static("_copy",
+                  [](PyOrtValue& to, const PyOrtValue& from) {
+                    copy_elements("copy_tensors", tensor_in(from), to.datum.as_tensor());
+                  })
+      .def("as_sparse_tensor",
+           [](const PyOrtValue&) -> PyOrtValue {
+             fail(ErrorCode::kUnsupported,
+                  "as_sparse_tensor: sparse values can't be looked at in Python; numpy() gives all "
+                  "elements");
+           })
       .def("numpy", &numpy_of,
            "A copy: an array of a tensor, a list of a sequence, a dict of a map.")
       .def("shape", [](const PyOrtValue& self) { return tensor_in(self).shape(); })

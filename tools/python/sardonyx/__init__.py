@@ -37,6 +37,29 @@ from ._sardonyx import (  # noqa: F401
     infer_shapes,
     optimize,
     set_default_logger_severity,
+    set_seed,
+)
+
+from ._devices import (  # noqa: F401
+    AdapterFormat,
+    LoraAdapter,
+    ModelCompiler,
+    OrtAllocatorType,
+    OrtArenaCfg,
+    OrtDevice,
+    OrtMemoryInfo,
+    OrtMemType,
+    OrtValueVector,
+    SparseTensor,
+    copy_tensors,
+    create_and_register_allocator,
+    create_and_register_allocator_v2,
+    get_ep_devices,
+    has_collective_ops,
+    preload_dlls,
+    register_execution_provider_library,
+    set_global_thread_pool_sizes,
+    unregister_execution_provider_library,
 )
 
 _CPU = "CPUExecutionProvider"
@@ -114,29 +137,6 @@ def unregister_custom_op(name):
     """From now on "domain::Name" is not found any more; sessions that have it go on with it."""
     domain, _, own_name = name.partition("::")
     _sardonyx._unregister_custom_op(domain, own_name)
-
-
-class OrtDevice:
-    """A place of memory; there is the CPU alone."""
-
-    def __init__(self, device_type="cpu", memory_type="default", device_id=0):
-        if device_type not in ("cpu", 0):
-            raise NotImplemented("OrtDevice: device %r: there is \"cpu\" alone" % (device_type,))
-        self._id = int(device_id)
-
-    @staticmethod
-    def make(name, device_id=0):
-        return OrtDevice(name, "default", device_id)
-
-    @staticmethod
-    def cpu():
-        return 0
-
-    def device_type(self):
-        return "cpu"
-
-    def device_id(self):
-        return self._id
 
 
 def _check_providers(providers, provider_options):
@@ -232,6 +232,32 @@ class InferenceSession(_sardonyx.Session):
             callback(results, user_data, error)
 
         threading.Thread(target=work, daemon=False).start()
+
+    def run_with_ortvaluevector(self, run_options, feed_names, feeds, fetch_names, fetches, fetch_devices=None):
+        """Runs with OrtValues by position; `fetches` then holds the results, in the order of fetch_names.
+
+        An OrtValue that stands in `fetches` before is written into: its type and shape must be the output's.
+        """
+        feed_names, feeds, fetch_names = list(feed_names), list(feeds), list(fetch_names)
+        if len(feed_names) != len(feeds):
+            raise InvalidArgument(
+                "run_with_ortvaluevector: %d names for %d feeds" % (len(feed_names), len(feeds))
+            )
+        if len(fetches) not in (0, len(fetch_names)):
+            raise InvalidArgument(
+                "run_with_ortvaluevector: expected no fetches or one for each of %d names, got %d"
+                % (len(fetch_names), len(fetches))
+            )
+        binding = _sardonyx.SessionIOBinding(self)
+        for name, value in zip(feed_names, feeds):
+            binding.bind_value(name, value)
+        for name, value in zip(fetch_names, fetches or [None] * len(fetch_names)):
+            if value is None:
+                binding.leave_output(name)
+            else:
+                binding.bind_output(name, value)
+        binding.run(run_options)
+        fetches[:] = binding.outputs()
 
     def io_binding(self):
         """An IOBinding of this session."""

@@ -181,6 +181,30 @@ class Gradients(unittest.TestCase):
         clipped.sum().backward()
         self.assertEqual(x.grad.tolist(), [7, 7])
 
+    def test_hooks_are_removed(self):
+        x = eager.tensor([1.0], requires_grad=True)
+        seen = []
+        handle = x.register_hook(lambda gradient: gradient * 10)
+        with x.register_hook(lambda gradient: seen.append(gradient.item())):
+            (x * 3).backward()
+        (x * 3).backward()
+        handle.remove()
+        (x * 3).backward()
+        self.assertEqual((x.grad.tolist(), seen), ([63], [30]))
+        once = x.register_hook(lambda gradient: once.remove())  # while it runs
+        (x * 3).backward()
+        with self.assertRaisesRegex(TypeError, r"register_hook\(\): hook: expected a function, got 3"):
+            x.register_hook(3)
+
+    def test_hooks_after_gradients_are_whole(self):
+        x = eager.tensor([1.0], requires_grad=True)
+        seen = []
+        handle = x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad.item()))
+        (x * 3 + x).backward()
+        handle.remove()
+        (x * 3).backward()
+        self.assertEqual(seen, [4])
+
     def test_an_exception_in_a_hook_arrives(self):
         x = eager.tensor([1.0], requires_grad=True)
 
@@ -253,10 +277,11 @@ class Modules(unittest.TestCase):
     def test_hooks(self):
         layer = nn.Linear(2, 2)
         seen = []
-        number = layer.register_forward_hook(lambda module, inputs, output: seen.append(module is layer))
+        handle = layer.register_forward_hook(lambda module, inputs, output: seen.append(module is layer))
         layer.register_forward_hook(lambda module, inputs, output: output * 0)
         self.assertEqual(layer(eager.ones(1, 2)).tolist(), [[0, 0]])
-        layer.remove_hook(number)
+        handle.remove()
+        handle.remove()
         layer(eager.ones(1, 2))
         self.assertEqual(seen, [True])
 
@@ -279,10 +304,10 @@ class Modules(unittest.TestCase):
         double = layer.register_forward_pre_hook(lambda module, inputs: (inputs[0] * 2,))
         self.assertTrue(eager.equal(layer(x), plain * 2))
         self.assertEqual(seen, [(True, 1)])
-        layer.remove_hook(double)
+        double.remove()
         layer.register_forward_pre_hook(lambda module, inputs: inputs[0] * 3)
         self.assertTrue(eager.equal(layer(x), layer.weight.sum(1).reshape(1, 2) * 3))
-        layer.remove_hook(look)
+        look.remove()
         layer.register_forward_pre_hook(lambda module, inputs: (inputs[0], inputs[0]))
         with self.assertRaisesRegex(sardonyx.InvalidArgument, "a hook before Linear left 2 inputs of 1"):
             layer(x)

@@ -6,6 +6,7 @@ import numpy as np
 
 import sardonyx
 from sardonyx import eager
+from sardonyx.eager import nn
 
 WIDE = 2**53 + 1  # which no double is
 
@@ -34,6 +35,30 @@ class Integers(unittest.TestCase):
         self.assertEqual(eager.full_like(x, WIDE).tolist(), [WIDE, WIDE])
         self.assertEqual(eager.pad(x, [1, 0], value=WIDE + 2).tolist(), [WIDE + 2, WIDE, 5])
         self.assertEqual((mask + WIDE).tolist(), [WIDE + 1, WIDE])
+        self.assertEqual(eager.tensor([3]).new_full((2,), WIDE).tolist(), [WIDE, WIDE])
+        places = eager.tensor([1])
+        y = eager.tensor([1, -2])
+        for found, expected in (
+            (y.index_fill(0, places, WIDE), [1, WIDE]),
+            (y.scatter(0, places, WIDE), [1, WIDE]),
+            (y.scatter(0, places, WIDE, reduce="add"), [1, WIDE - 2]),
+            (y.clamp_min(WIDE), [WIDE, WIDE]),
+            (y.clamp_max(-WIDE), [-WIDE, -WIDE]),
+            (eager.hardtanh(y, WIDE, 2**62), [WIDE, WIDE]),
+            (eager.threshold(y, 0, WIDE), [1, WIDE]),
+            (y.add(1, alpha=WIDE), [WIDE + 1, WIDE - 2]),
+            (y.addcmul(y, y, value=WIDE), [WIDE + 1, 4 * WIDE - 2]),
+            (y.index_add(0, places, places, alpha=WIDE), [1, WIDE - 2]),
+            (eager.addmm(y, y.reshape(2, 1), places.reshape(1, 1), beta=0, alpha=WIDE)[:, 0], [WIDE, -2 * WIDE]),
+            (y.index_put((places,), WIDE), [1, WIDE]),
+            (nn.ConstantPad1d((0, 1), WIDE)(y.reshape(1, 1, 2))[0, 0], [1, -2, WIDE]),
+            (nn.Threshold(0, WIDE)(y), [1, WIDE]),
+            (nn.init.constant_(eager.tensor([0]), WIDE), [WIDE]),
+            (eager.full((1,), np.int64(WIDE), dtype="int64"), [WIDE]),
+            (y.masked_fill(y > 0, eager.tensor(WIDE)), [WIDE, -2]),
+        ):
+            with self.subTest(expected=expected):
+                self.assertEqual(found.tolist(), expected)
         top = eager.tensor(np.uint64([2**64 - 1]))
         self.assertEqual(((top == 2**64 - 1).tolist(), (top - (2**64 - 2)).tolist()), ([True], [1]))
 
@@ -50,6 +75,8 @@ class Integers(unittest.TestCase):
                 "masked_fill": lambda: x.masked_fill(eager.tensor([True]), number),
                 "full": lambda: eager.full((2,), number, dtype=dtype),
                 "full_like": lambda: eager.full_like(x, number),
+                "index_fill": lambda: x.index_fill(0, eager.tensor([0]), number),
+                "new_full": lambda: x.new_full((2,), number),
                 "pad": lambda: eager.pad(x, [1, 1], value=number),
                 "where": lambda: eager.where(eager.tensor([True]), x, number),
             }

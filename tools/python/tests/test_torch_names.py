@@ -27,6 +27,12 @@ class Functions(unittest.TestCase):
         x, y = eager.tensor(a), eager.tensor(b)
         cases = [
             (eager.median(eager.tensor(a[0, :3])), np.median(a[0, :3])),
+            (eager.nanmedian(eager.tensor([1.0, np.nan, 3.0, 2.0])), np.float32(2)),
+            (eager.tensor([[1.0, np.nan], [5.0, 4.0]]).nanmedian(dim=1).values, np.float32([1, 4])),
+            (eager.tensor([3.0, 1.0, 3.0, 1.0]).mode().values, np.float32(1)),
+            (eager.tensor([3, 1, 3, 1]).mode(dim=0, keepdim=True).indices, np.int64([3])),
+            (eager.tensor([12, -18]).gcd(eager.tensor([18, 12])), np.int64([6, 6])),
+            (eager.lcm(eager.tensor([4, 6]), 10), np.int64([20, 30])),
             (x.quantile(0.3, dim=1), np.quantile(a, 0.3, axis=1)),
             (x.quantile(eager.tensor([0.25, 0.5])), np.quantile(a, [0.25, 0.5])),
             (eager.tile(x, (2, 1)), np.tile(a, (2, 1))),
@@ -349,6 +355,43 @@ class Losses(unittest.TestCase):
             cycle.step()
             rates.append(round(optimizer.lr, 6))
         self.assertEqual(rates, [0.3, 0.5, 0.3, 0.1])
+
+
+class Messages(unittest.TestCase):
+    def test_name_the_function_and_the_argument(self):
+        x = eager.ones(2, 2, requires_grad=True)
+        optimizer = optim.SGD([x], lr=0.1)
+        schedules = optim.lr_scheduler
+        for call, said in (
+            (lambda: eager.linalg.solve("a", x), r"solve\(\): A: expected a Tensor, got 'a'"),
+            (lambda: eager.linalg.solve(x), r"solve\(\) needs the argument B"),
+            (lambda: eager.linalg.cholesky(x, upper="yes"), r"cholesky\(\): upper: expected bool, got 'yes'"),
+            (lambda: eager.linalg.pinv(x, rtol="a"), r"pinv\(\): rtol: expected Optional\[float\], got 'a'"),
+            (lambda: x.backward(retain_graph="yes"), r"backward\(\): retain_graph: expected bool, got 'yes'"),
+            (lambda: x.requires_grad_(2), r"requires_grad_\(\): requires_grad: expected bool, got 2"),
+            (lambda: x.assign("a"), r"assign\(\): value: expected a Tensor, got 'a'"),
+            (lambda: x.index_put((0,)), r"index_put\(\) needs the argument values"),
+            (lambda: x.clamp_min("a"), "expected a number, got 'a'"),
+            (lambda: x.index_fill(0, eager.tensor([0]), "a"), r"index_fill\(\): value: expected a number, got 'a'"),
+            (lambda: eager.grad(x, x, create_graph=1), r"grad\(\): create_graph: expected bool, got 1"),
+            (lambda: eager.manual_seed("a"), r"manual_seed\(\): seed: expected int, got 'a'"),
+            (lambda: nn.init.constant_(x, "a"), r"constant_\(\): val: expected a number, got 'a'"),
+            (lambda: nn.init.xavier_uniform_("a"), r"xavier_uniform_\(\): tensor: expected a Tensor, got 'a'"),
+            (lambda: nn.dropout(x, p="a"), r"dropout\(\): p: expected float, got 'a'"),
+            (lambda: nn.scaled_dot_product_attention(x, x), r"scaled_dot_product_attention\(\) needs the argument value"),
+            (lambda: nn.GRUCell(2, 2)("a"), "expected a Tensor, got str"),
+            (lambda: nn.TransformerEncoderLayer(2, 1)("a"), "src: expected a Tensor, got str"),
+            (lambda: optim.clip_grad_norm_([x], "a"), r"clip_grad_norm_\(\): max_norm: expected float, got 'a'"),
+            (lambda: schedules.StepLR(3, 1), r"StepLR\(\): optimizer: expected an Optimizer, got 3"),
+            (lambda: schedules.StepLR(optimizer), r"StepLR\(\) needs the argument step_size"),
+            (lambda: schedules.LinearLR(optimizer, total=3), r"LinearLR\(\) has no argument total; there are"),
+            (lambda: schedules.ReduceLROnPlateau(optimizer, "up"), "mode: expected one of 'min', 'max', got 'up'"),
+            (lambda: schedules.SequentialLR(optimizer, [3], [1]), "schedulers: expected LRSchedulers, got 3"),
+        ):
+            with self.subTest(said=said):
+                with self.assertRaisesRegex(TypeError, said) as caught:
+                    call()
+                self.assertNotIn("incompatible", str(caught.exception))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "eager/optim/optimizer.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/eager/integers.h"
 
@@ -179,11 +180,42 @@ void convert(const py::handle& from, bool& to) {
 void convert(const py::handle& from, int64_t& to) {
   to = from.cast<int64_t>();
 }
+void convert(const py::handle& from, uint64_t& to) {
+  to = from.cast<uint64_t>();
+}
 void convert(const py::handle& from, double& to) {
   to = from.cast<double>();
 }
+// Integers as such, those of NumPy and of integer tensors too: a double may not hold them.
+void convert(const py::handle& from, eager::Number& to) {
+  if (py::isinstance<py::bool_>(from)) {
+    to = from.cast<bool>();
+    return;
+  }
+  const bool is_tensor = py::isinstance<Tensor>(from);
+  const bool is_integer = is_tensor
+                              ? sardonyx::is_integer(py::cast<const Tensor&>(from).dtype())
+                              : !py::isinstance<py::float_>(from) && PyIndex_Check(from.ptr());
+  if (!is_integer) {
+    try {
+      to = from.cast<double>();
+    } catch (const py::cast_error&) {
+      throw py::type_error(text("expected a number, got ", std::string(py::repr(from))));
+    }
+    return;
+  }
+  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(from.ptr()));
+  if (!integer) throw py::error_already_set();
+  to = number_of_integer(integer);
+}
 void convert(const py::handle& from, std::string& to) {
   to = from.cast<std::string>();
+}
+void convert(const py::handle& from, py::object& to) {
+  to = py::reinterpret_borrow<py::object>(from);
+}
+void convert(const py::handle& from, const eager::optim::Optimizer*& to) {
+  to = &from.cast<const eager::optim::Optimizer&>();
 }
 void convert(const py::handle& from, std::vector<int64_t>& to) {
   to = int64s_from(from);

@@ -12,6 +12,10 @@
 #include "eager/tensor.h"
 #include "tools/python/module/interpreter_lock.h"
 
+namespace sardonyx::eager::optim {
+class Optimizer;
+}
+
 namespace sardonyx::python::eager_layer {
 
 namespace py = pybind11;
@@ -71,8 +75,12 @@ class OperandHolder {
 // Conversions of one argument; they throw py::type_error or py::cast_error.
 void convert(const py::handle& from, bool& to);
 void convert(const py::handle& from, int64_t& to);
+void convert(const py::handle& from, uint64_t& to);
 void convert(const py::handle& from, double& to);
+void convert(const py::handle& from, eager::Number& to);
 void convert(const py::handle& from, std::string& to);
+void convert(const py::handle& from, py::object& to);
+void convert(const py::handle& from, const eager::optim::Optimizer*& to);
 void convert(const py::handle& from, std::vector<int64_t>& to);
 void convert(const py::handle& from, std::vector<double>& to);
 void convert(const py::handle& from, Dims& to);
@@ -114,6 +122,8 @@ inline constexpr const char* kExpected<eager::Dim> = "int";
 template <>
 inline constexpr const char* kExpected<Tensor> = "a Tensor";
 template <>
+inline constexpr const char* kExpected<const eager::optim::Optimizer*> = "an Optimizer";
+template <>
 inline constexpr const char* kExpected<std::vector<Tensor>> = "Tensors";
 
 // What stubs and help() say of a type.
@@ -124,7 +134,13 @@ inline constexpr const char* kPythonType<bool> = "bool";
 template <>
 inline constexpr const char* kPythonType<int64_t> = "int";
 template <>
+inline constexpr const char* kPythonType<uint64_t> = "int";
+template <>
 inline constexpr const char* kPythonType<double> = "float";
+template <>
+inline constexpr const char* kPythonType<eager::Number> = "float";
+template <>
+inline constexpr const char* kPythonType<std::optional<eager::Number>> = "Optional[float]";
 template <>
 inline constexpr const char* kPythonType<std::string> = "str";
 template <>
@@ -149,6 +165,10 @@ template <>
 inline constexpr const char* kPythonType<Tensor> = "Optional[Tensor]";
 template <>
 inline constexpr const char* kPythonType<std::vector<Tensor>> = "Iterable[Tensor]";
+template <>
+inline constexpr const char* kPythonType<py::object> = "Any";
+template <>
+inline constexpr const char* kPythonType<const eager::optim::Optimizer*> = "Optimizer";
 template <>
 inline constexpr const char* kPythonType<eager::nn::Sizes> = "Ints";
 template <>
@@ -222,6 +242,9 @@ class CallArguments {
   static std::string fallback_text(bool value) { return value ? "True" : "False"; }
   static std::string fallback_text(int64_t value) { return std::to_string(value); }
   static std::string fallback_text(double value);
+  static std::string fallback_text(const eager::Number& value) {
+    return fallback_text(value.number);
+  }
   static std::string fallback_text(const std::string& value) { return "'" + value + "'"; }
   static std::string fallback_text(eager::nn::Reduction) { return "'mean'"; }
   static std::string fallback_text(const eager::nn::Sizes& value);

@@ -4,13 +4,17 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include "eager/autograd/post_accumulate.h"
 #include "eager/dispatch/autocast.h"
 #include "eager/generator.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/function_rows.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
+
+using eager::RemovableHandle;
 
 py::list maybe_all(const std::vector<Tensor>& tensors) {
   py::list all;
@@ -37,17 +41,55 @@ void bind_scope(py::module_& module, const char* name, const char* doc) {
       .def("__exit__", [](Scope& self, const py::args&) { self.open.pop_back(); });
 }
 
-void bind_gradients_of(TensorClass& tensor) {
+void bind_handles(py::module_& module) {
+  py::class_<RemovableHandle>(module, "RemovableHandle",
+                              "Of a hook: remove() takes it out. `with handle:` does at the end.")
+      .def("remove", &RemovableHandle::remove,
+           "From then on the hook isn't called; harmless the second time.")
+      .def("__enter__", [](const py::object& self) { return self; })
+      .def("__exit__", [](const RemovableHandle& self, const py::args&) { self.remove(); });
+}
+
+const py::object& require_callable(const char* function, const py::object& hook) {
+  if (PyCallable_Check(hook.ptr())) return hook;
+  throw py::type_error(
+      text(function, "(): hook: expected a function, got ", std::string(py::repr(hook))));
+}
+
+RemovableHandle register_post_accumulate(const Tensor& leaf, const py::object& hook) {
+  const auto held = shared_object(require_callable("register_post_accumulate_grad_hook", hook));
+  const size_t number = eager::register_post_accumulate_hook(leaf, [held](const Tensor& whole) {
+    const LockedInterpreter locked;
+    (*held)(whole);
+  });
+  return RemovableHandle([of = std::weak_ptr(leaf.impl()), number] {
+    if (const auto impl = of.lock()) eager::remove_post_accumulate_hook(Tensor(impl), number);
+  });
+}
+
+void bind_hooks(RowDefiner& define) {
+  define.method(
+      "register_hook(self, hook)",
+      [](const Tensor& x, const py::object& hook) {
+        return x.register_hook([held = shared_object(require_callable("register_hook", hook))](
+                                   const Tensor& gradient) {
+          const LockedInterpreter locked;
+          return tensor_or_undefined((*held)(gradient), "gradient");
+        });
+      },
+      {"hook(gradient) is called in each backward pass, until the handle that this gives is "
+       "removed; what it gives replaces the gradient."});
+  define.method("register_post_accumulate_grad_hook(self, hook)", &register_post_accumulate,
+                {"hook(leaf) is called once backward() has brought all of the leaf's .grad, until "
+                 "the handle that this gives is removed."});
+}
+
+void bind_gradients_of(py::module_& module, TensorClass& tensor) {
+  RowDefiner define(module, &tensor);
+  bind_hooks(define);
   tensor
       .def_property("requires_grad", &Tensor::requires_grad,
                     [](Tensor& x, bool wanted) { x.set_requires_grad(wanted, python_line()); })
-      .def(
-          "requires_grad_",
-          [](Tensor& x, bool wanted) {
-            x.set_requires_grad(wanted, python_line());
-            return x;
-          },
-          py::arg("requires_grad") = true)
       .def_property_readonly("is_leaf", [](const Tensor& self) { return self.is_leaf(); })
       .def_property(
           "grad", [](const Tensor& x) { return python_or_none(x.grad()); },
@@ -56,51 +98,39 @@ void bind_gradients_of(TensorClass& tensor) {
           },
           "The sum of what backward() calls have brought; None before the first.")
       .def("retain_grad", [](Tensor& x) { x.retain_grad(); })
-      .def(
-          "backward",
-          [](const Tensor& x, const py::object& gradient, bool retain_graph, bool create_graph) {
-            const Tensor weights = tensor_or_undefined(gradient, "gradient");
-            unlocked([&](const Loc& loc) { x.backward(weights, retain_graph, create_graph, loc); });
-          },
-          py::arg("gradient") = py::none(), py::arg("retain_graph") = false,
-          py::arg("create_graph") = false,
-          "Adds the gradient to .grad of every leaf that requires one.")
-      .def(
-          "register_hook",
-          [](const Tensor& x, const py::object& hook) {
-            x.register_hook([held = shared_object(hook)](const Tensor& gradient) {
-              const LockedInterpreter locked;
-              return tensor_or_undefined((*held)(gradient), "gradient");
-            });
-          },
-          py::arg("hook"),
-          "hook(gradient) is called in each backward pass; what it gives replaces it.")
-      .def("detach", &Tensor::detach, "The same value, cut from what it was computed from.")
-      .def(
-          "assign",
-          [](const Tensor& x, const py::object& value) {
-            return x.assign(tensor_from(value, "assign"), python_line());
-          },
-          py::arg("value"), "Gives this tensor and its handles another value; not recorded.");
+      .def("detach", &Tensor::detach, "The same value, cut from what it was computed from.");
+  define.method("requires_grad_(self, requires_grad=True)",
+                [](const Tensor& x, bool wanted, Loc loc) {
+                  return Tensor(x).set_requires_grad(wanted, loc);
+                });
+  define.method(
+      "backward(self, gradient=None, retain_graph=False, create_graph=False)",
+      [](const Tensor& x, const Tensor& gradient, bool retain_graph, bool create_graph, Loc loc) {
+        x.backward(gradient, retain_graph, create_graph, loc);
+      },
+      {"Adds the gradient to .grad of every leaf that requires one. With create_graph a leaf and "
+       "its gradient hold each other, so that their memory stays: eager.grad() leaves no such "
+       "cycle; else set .grad to None after use."});
+  define.method("assign(self, value)",
+                [](const Tensor& x, const Tensor& value, Loc loc) { return x.assign(value, loc); },
+                {"Gives this tensor and its handles another value; not recorded."});
+}
+
+py::list gradients(const py::object& outputs, const py::object& inputs,
+                   const py::object& grad_outputs, bool retain_graph, bool create_graph,
+                   bool allow_unused) {
+  eager::GradOptions options{
+      .create_graph = create_graph, .retain_graph = retain_graph, .allow_unused = allow_unused};
+  if (!grad_outputs.is_none()) options.grad_outputs = tensors_from(grad_outputs, "grad");
+  const auto ys = tensors_from(outputs, "grad"), xs = tensors_from(inputs, "grad");
+  return maybe_all(unlocked([&](const Loc& loc) { return eager::grad(ys, xs, options, loc); }));
 }
 
 void bind_grad(py::module_& module) {
-  module.def(
-      "grad",
-      [](const py::object& outputs, const py::object& inputs, const py::object& grad_outputs,
-         bool retain_graph, bool create_graph, bool allow_unused) {
-        eager::GradOptions options{.create_graph = create_graph,
-                                   .retain_graph = retain_graph,
-                                   .allow_unused = allow_unused};
-        if (!grad_outputs.is_none()) options.grad_outputs = tensors_from(grad_outputs, "grad");
-        const auto ys = tensors_from(outputs, "grad"), xs = tensors_from(inputs, "grad");
-        return maybe_all(
-            unlocked([&](const Loc& loc) { return eager::grad(ys, xs, options, loc); }));
-      },
-      py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = py::none(),
-      py::arg("retain_graph") = false, py::arg("create_graph") = false,
-      py::arg("allow_unused") = false,
-      "d(sum of outputs)/d(inputs) as a list, without touching any .grad.");
+  RowDefiner(module).function(
+      "grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False, "
+      "allow_unused=False)",
+      &gradients, {"d(sum of outputs)/d(inputs) as a list, without touching any .grad."});
   module.def(
       "custom_function",
       [](const py::object& forward, const py::object& backward, const py::object& inputs) {
@@ -140,7 +170,7 @@ void bind_generators(py::module_& module) {
       .def("initial_seed", &eager::Generator::initial_seed)
       .def("get_state", &eager::Generator::get_state)
       .def("set_state", &eager::Generator::set_state, py::arg("new_state"));
-  module.def("manual_seed", &eager::manual_seed, py::arg("seed"));
+  RowDefiner(module).function("manual_seed(seed)", eager::manual_seed);
   module.def("get_rng_state", &eager::get_rng_state);
   module.def("set_rng_state", &eager::set_rng_state, py::arg("new_state"));
 }
@@ -148,7 +178,8 @@ void bind_generators(py::module_& module) {
 }  // namespace
 
 void bind_autograd(py::module_& module, TensorClass& tensor) {
-  bind_gradients_of(tensor);
+  bind_handles(module);
+  bind_gradients_of(module, tensor);
   bind_generators(module);
   bind_grad(module);
   bind_scope<eager::NoGrad>(module, "no_grad",

@@ -83,36 +83,31 @@ Tensor normal(const py::object& mean, const py::object& std, const py::object& s
   return eager::normal(tensor_from(mean, "normal"), OperandHolder(std, mean, loc).get());
 }
 
+// The number that fills elements of the type, which must hold it.
+eager::Number filling(const py::object& value, DType dtype, const Loc& loc) {
+  if (is_python_integer(value)) check_fits(value, dtype, loc);
+  eager::Number number;
+  convert(value, number);
+  return number;
+}
+
 Tensor filled(const Dims& size, const py::object& value, const py::object& given, Loc loc) {
   const DType natural = py::isinstance<py::bool_>(value) ? DType::kBool
                         : is_python_integer(value)       ? DType::kInt64
                                                          : DType::kFloat;
   const CreateOptions options = create_options(given, natural);
-  if (is_wide(value, options.dtype))
-    return tensor_of_integer(value, options.dtype, loc).expand(size, loc);
-  return eager::full(size, double_of(value, options.dtype, loc), options, loc);
+  return eager::full(size, filling(value, options.dtype, loc), options, loc);
 }
 
 Tensor padded(const Tensor& x, const std::vector<int64_t>& pads, const std::string& mode,
-              const py::object& value, Loc loc) {
-  if (!is_wide(value, x.dtype())) {
-    const double number = double_of(value, x.dtype(), loc);
-    const UnlockedInterpreter released;
-    return eager::pad(x, pads, mode, number, loc);
-  }
-  const Tensor around = tensor_of_integer(value, x.dtype(), loc);
-  const Tensor inside = eager::ones_like(x, loc).to(DType::kBool, loc);
-  return eager::where(eager::pad(inside, pads, mode, 0, loc), eager::pad(x, pads, mode, 0, loc),
-                      {around, loc});
+              const eager::Number& value, Loc loc) {
+  return eager::pad(x, pads, mode, value, loc);
 }
 
 Tensor filled_like(const Tensor& x, const py::object& value, const std::optional<DType>& dtype,
                    Loc loc) {
   const DType wanted = dtype.value_or(x.dtype());
-  const Tensor like = x.detach().to(wanted, loc);
-  if (!is_wide(value, wanted)) return eager::full_like(like, double_of(value, wanted, loc), loc);
-  return eager::where(eager::ones_like(x, loc).to(DType::kBool, loc),
-                      {tensor_of_integer(value, wanted, loc), loc}, like);
+  return eager::full_like(x.detach().to(wanted, loc), filling(value, wanted, loc), loc);
 }
 
 void bind_filled(RowDefiner& define) {
@@ -142,7 +137,7 @@ void bind_filled(RowDefiner& define) {
                   return eager::ones(size, create_options(options, x.dtype()), loc);
                 });
   define.method("new_full(self, size, fill_value)",
-                [](const Tensor& x, const Dims& size, double value, Loc loc) {
+                [](const Tensor& x, const Dims& size, const eager::Number& value, Loc loc) {
                   return x.new_full(size, value, loc);
                 });
   define.function("pad(input, pad, mode='constant', value=0.0)", &padded);

@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include "tools/python/module/eager/integers.h"
+
 namespace sardonyx::python::eager_layer {
 namespace {
 
@@ -179,12 +181,34 @@ void PythonSignature::fail_type(size_t parameter, const char* expected,
                                       expected, ", got ", short_repr(given)));
 }
 
-// Beside the first tensor among the others.
-RowArgument<eager::Operand>::RowArgument(const RowCall& call, size_t place) {
-  py::handle beside = Py_None;
-  for (size_t i = 0; i < call.given.size() && beside.is_none(); ++i) {
-    if (i != place && py::isinstance<Tensor>(call.given[i])) beside = call.given[i];
+namespace {
+
+// The first tensor among the other arguments; None where there is none.
+py::handle tensor_beside(const RowCall& call, size_t place) {
+  for (size_t i = 0; i < call.given.size(); ++i) {
+    if (i != place && py::isinstance<Tensor>(call.given[i])) return call.given[i];
   }
+  return Py_None;
+}
+
+}  // namespace
+
+eager::Number number_argument(const RowCall& call, size_t place) {
+  const py::object& given = call.given[place];
+  const py::handle beside = tensor_beside(call, place);
+  if (is_python_integer(given) && !beside.is_none())
+    check_fits(given, dtype_beside(py::cast<const Tensor&>(beside).dtype()), call.loc);
+  eager::Number number;
+  try {
+    convert(given, number);
+  } catch (const std::exception&) {
+    call.signature.fail_type(place, "a number", given);
+  }
+  return number;
+}
+
+RowArgument<eager::Operand>::RowArgument(const RowCall& call, size_t place) {
+  const py::handle beside = tensor_beside(call, place);
   try {
     holder_ = std::make_unique<OperandHolder>(call.given[place], beside, call.loc);
   } catch (const py::type_error&) {
@@ -213,7 +237,11 @@ void RowDefiner::define(PythonRow row, bool is_function, bool is_method) {
   py::options options;
   options.disable_function_signatures();
   if (is_function) module_.def(name.c_str(), call, doc.c_str());
-  if (is_method && tensor_) tensor_->def(name.c_str(), call, doc.c_str());
+  if (!is_method || !type_) return;
+  const py::cpp_function method(call, py::name(name.c_str()), py::is_method(*type_),
+                                py::sibling(py::getattr(*type_, name.c_str(), py::none())),
+                                doc.c_str());
+  py::detail::add_class_method(*type_, name.c_str(), method);
 }
 
 }  // namespace sardonyx::python::eager_layer

@@ -50,6 +50,8 @@ struct RowCall {
   Loc loc;
 };
 
+eager::Number number_argument(const RowCall& call, size_t place);
+
 // An argument while the call lasts.
 template <typename T>
 class RowArgument {
@@ -81,6 +83,22 @@ class RowArgument<eager::Operand> {
 
  private:
   std::unique_ptr<OperandHolder> holder_;  // operands point into it, so it stays in its place
+};
+// A number that takes on the type of the tensor beside it, which must hold it.
+template <typename T>
+requires std::same_as<T, eager::Number> || std::same_as<T, std::optional<eager::Number>>
+class RowArgument<T> {
+ public:
+  static constexpr const char* kType = kPythonType<T>;
+  RowArgument(const RowCall& call, size_t place) : value_() {
+    const py::object& given = call.given[place];
+    if (std::same_as<T, std::optional<eager::Number>> && given.is_none()) return;
+    value_ = number_argument(call, place);
+  }
+  const T& get() const { return value_; }
+
+ private:
+  T value_;
 };
 template <>
 class RowArgument<std::string_view> {
@@ -145,6 +163,14 @@ inline constexpr const char* kResultType<std::pair<Tensor, Tensor>> = "Tuple[Ten
 template <>
 inline constexpr const char* kResultType<bool> = "bool";
 template <>
+inline constexpr const char* kResultType<double> = "float";
+template <>
+inline constexpr const char* kResultType<void> = "None";
+template <>
+inline constexpr const char* kResultType<eager::RemovableHandle> = "RemovableHandle";
+template <>
+inline constexpr const char* kResultType<py::list> = "List[Optional[Tensor]]";
+template <>
 inline constexpr const char* kResultType<py::object> = "Any";
 
 inline py::object python_from(const std::vector<Tensor>& result) {
@@ -153,12 +179,12 @@ inline py::object python_from(const std::vector<Tensor>& result) {
 inline py::object python_from(const std::pair<Tensor, Tensor>& result) {
   return py::make_tuple(result.first, result.second);
 }
-inline py::object python_from(const py::object& result) {
-  return result;
-}
 template <typename R>
 py::object python_from(const R& result) {
-  return py::cast(result);
+  if constexpr (std::is_base_of_v<py::object, R>)
+    return result;
+  else
+    return py::cast(result);
 }
 
 // Other Python threads run while it computes, unless it takes or gives objects of Python.
@@ -170,8 +196,17 @@ py::object call_row(R (*function)(P...), const RowCall& call, std::index_sequenc
   const auto run = [&] {
     return std::apply([&](const auto&... one) { return function(one.get()...); }, arguments);
   };
-  if constexpr (std::is_same_v<R, py::object> ||
-                (std::is_same_v<std::remove_cvref_t<P>, py::object> || ...)) {
+  constexpr bool is_of_python = std::is_base_of_v<py::object, R> ||
+                                (std::is_same_v<std::remove_cvref_t<P>, py::object> || ...);
+  if constexpr (std::is_void_v<R>) {
+    if constexpr (is_of_python) {
+      run();
+    } else {
+      const UnlockedInterpreter released;
+      run();
+    }
+    return py::none();
+  } else if constexpr (is_of_python) {
     return python_from(run());
   } else {
     return python_from([&] {
@@ -193,11 +228,11 @@ PythonRow row_of(const char* signature, R (*function)(P...), RowOptions options)
           std::move(options)};
 }
 
-// Defines rows as functions of a module, and as methods of tensors.
+// Defines rows as functions of a module, and as methods of a class.
 class RowDefiner {
  public:
-  explicit RowDefiner(py::module_& module, TensorClass* tensor = nullptr)
-      : module_(module), tensor_(tensor) {}
+  explicit RowDefiner(py::module_& module, py::object* type = nullptr)
+      : module_(module), type_(type) {}
   template <typename Function>
   void operator()(const char* signature, const Function& function, RowOptions options = {}) {
     define(row_of(signature, +function, std::move(options)));
@@ -216,7 +251,7 @@ class RowDefiner {
   void define(PythonRow row, bool is_function = true, bool is_method = true);
 
   py::module_& module_;
-  TensorClass* tensor_;
+  py::object* type_;  // of tensors, unless methods alone are defined
 };
 
 }  // namespace sardonyx::python::eager_layer

@@ -168,23 +168,15 @@ void bind_windows(py::module_& m) {
   });
 }
 
-void bind_dropout(py::module_& m) {
-  m.def(
-      "dropout",
-      [](const Tensor& x, double p, bool training) {
-        return unlocked([&](const Loc& loc) { return nn::dropout(x, p, training, loc); });
-      },
-      py::arg("input"), py::arg("p") = 0.5, py::arg("training") = true);
-  m.def(
-      "pixel_shuffle",
-      [](const Tensor& x, int64_t factor) { return nn::pixel_shuffle(x, factor, python_line()); },
-      py::arg("input"), py::arg("upscale_factor"));
-  m.def("accuracy", &nn::accuracy, py::arg("scores"), py::arg("target"), py::arg("k") = 1,
-        "The share of targets among the k greatest scores.");
-}
-
 void bind_sampling(py::module_& m) {
   RowDefiner define(m);
+  define("dropout(input, p=0.5, training=True)",
+         [](const Tensor& x, double p, bool training, Loc loc) {
+           return nn::dropout(x, p, training, loc);
+         });
+  define("pixel_shuffle(input, upscale_factor)", nn::pixel_shuffle);
+  define("accuracy(scores, target, k=1)", nn::accuracy,
+         {"The share of targets among the k greatest scores."});
   define("grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=False)",
          [](const Tensor& x, const Tensor& grid, const std::string& mode,
             const std::string& padding, bool align_corners, Loc loc) {
@@ -242,115 +234,75 @@ void bind_linalg_rows(py::module_& m) {
   define("vecdot(x, y, dim=-1)", linalg::vecdot);
 }
 
-using OfMatrix = Tensor (*)(const Tensor&, Loc);
-using OfMatrices = Tensor (*)(const Tensor&, const Tensor&, Loc);
-
-py::tuple tuple_of(const linalg::LU& found) {
-  return py::make_tuple(found.P, found.L, found.U);
+std::vector<Tensor> parts_of(const linalg::LU& found) {
+  return {found.P, found.L, found.U};
 }
 
-void bind_lu(py::module_& m) {
-  m.def(
-      "lu", [](const Tensor& a) { return tuple_of(linalg::lu(a, python_line())); }, py::arg("A"),
-      "(P, L, U) with A = P @ L @ U.");
-  m.def(
-      "lu_factor",
-      [](const Tensor& a) {
-        const linalg::LUFactors found = linalg::lu_factor(a, python_line());
-        return py::make_tuple(found.LU, found.pivots);
+void bind_factors(py::module_& m) {
+  using Tensors = std::vector<Tensor>;
+  RowDefiner define(m);
+  define("lu(A)", [](const Tensor& a, Loc loc) { return parts_of(linalg::lu(a, loc)); },
+         {"(P, L, U) with A = P @ L @ U."});
+  define("lu_factor(A)", [](const Tensor& a, Loc loc) -> Tensors {
+    const linalg::LUFactors found = linalg::lu_factor(a, loc);
+    return {found.LU, found.pivots};
+  });
+  define("lu_unpack(LU, pivots)",
+         [](const Tensor& lu, const Tensor& pivots, Loc loc) {
+           return parts_of(linalg::lu_unpack(lu, pivots, loc));
+         },
+         {"(P, L, U) of what lu_factor gives."});
+  define("lu_solve(LU, pivots, B, *, left=True, adjoint=False)",
+         [](const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint,
+            Loc loc) {
+           return linalg::lu_solve(lu, pivots, b, {.left = left, .adjoint = adjoint}, loc);
+         });
+  define("cholesky(A, upper=False)", linalg::cholesky);
+  define("qr(A)", [](const Tensor& a, Loc loc) -> Tensors {
+    const linalg::QR found = linalg::qr(a, loc);
+    return {found.Q, found.R};
+  });
+  define("eigh(A)", [](const Tensor& a, Loc loc) -> Tensors {
+    const linalg::Eigen found = linalg::eigh(a, loc);
+    return {found.eigenvalues, found.eigenvectors};
+  });
+  define(
+      "eig(A)",
+      [](const Tensor& a, Loc loc) -> Tensors {
+        const linalg::Eigen found = linalg::eig(a, loc);
+        return {found.eigenvalues, found.eigenvectors};
       },
-      py::arg("A"));
-  m.def(
-      "lu_unpack",
-      [](const Tensor& lu, const Tensor& pivots) {
-        return tuple_of(linalg::lu_unpack(lu, pivots, python_line()));
-      },
-      py::arg("LU"), py::arg("pivots"), "(P, L, U) of what lu_factor gives.");
-  m.def(
-      "lu_solve",
-      [](const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
-        return linalg::lu_solve(lu, pivots, b, {.left = left, .adjoint = adjoint}, python_line());
-      },
-      py::arg("LU"), py::arg("pivots"), py::arg("B"), py::kw_only(), py::arg("left") = true,
-      py::arg("adjoint") = false);
+      {"Values [..., n, 2] and vectors [..., n, n, 2]: complex numbers are pairs in the last axis. "
+       "They have no gradients."});
+  define("eigvals(A)", linalg::eigvals);
+  define("svd(A)",
+         [](const Tensor& a, Loc loc) -> Tensors {
+           const linalg::SVD found = linalg::svd(a, loc);
+           return {found.U, found.S, found.Vh};
+         },
+         {"(U, S, Vh) with full_matrices=False."});
+  define("slogdet(A)", [](const Tensor& a, Loc loc) -> Tensors {
+    const linalg::SignLogDet found = linalg::slogdet(a, loc);
+    return {found.sign, found.logabsdet};
+  });
 }
 
 void bind_linalg(py::module_& module) {
   py::module_ m =
       module.def_submodule("linalg", "Linear algebra of matrices [..., rows, columns].");
-  for (const auto& [name, function] : {std::pair<const char*, OfMatrix>{"inv", linalg::inv},
-                                       {"det", linalg::det},
-                                       {"eigvalsh", linalg::eigvalsh},
-                                       {"svdvals", linalg::svdvals},
-                                       {"matrix_exp", linalg::matrix_exp}}) {
-    m.def(
-        name,
-        [function = function](const Tensor& a) {
-          return unlocked([&](const Loc& loc) { return function(a, loc); });
-        },
-        py::arg("A"));
-  }
-  for (const auto& [name, function] :
-       {std::pair<const char*, OfMatrices>{"solve", linalg::solve}, {"lstsq", linalg::lstsq}}) {
-    m.def(
-        name,
-        [function = function](const Tensor& a, const Tensor& b) {
-          return unlocked([&](const Loc& loc) { return function(a, b, loc); });
-        },
-        py::arg("A"), py::arg("B"));
-  }
-  m.def(
-      "cholesky",
-      [](const Tensor& a, bool upper) { return linalg::cholesky(a, upper, python_line()); },
-      py::arg("A"), py::arg("upper") = false);
-  bind_lu(m);
+  RowDefiner define(m);
+  define("inv(A)", linalg::inv);
+  define("det(A)", linalg::det);
+  define("eigvalsh(A)", linalg::eigvalsh);
+  define("svdvals(A)", linalg::svdvals);
+  define("matrix_exp(A)", linalg::matrix_exp);
+  define("solve(A, B)", linalg::solve);
+  define("lstsq(A, B)", linalg::lstsq);
+  define("pinv(A, rtol=None)", linalg::pinv);
+  define("matrix_rank(A, rtol=None)", linalg::matrix_rank);
+  define("vector_norm(x, ord=2.0, dim=None, keepdim=False)", linalg::vector_norm);
+  bind_factors(m);
   bind_linalg_rows(m);
-  m.def(
-      "qr",
-      [](const Tensor& a) {
-        const linalg::QR found = linalg::qr(a, python_line());
-        return py::make_tuple(found.Q, found.R);
-      },
-      py::arg("A"));
-  m.def(
-      "eigh",
-      [](const Tensor& a) {
-        const linalg::Eigen found = linalg::eigh(a, python_line());
-        return py::make_tuple(found.eigenvalues, found.eigenvectors);
-      },
-      py::arg("A"));
-  m.def(
-      "svd",
-      [](const Tensor& a) {
-        const linalg::SVD found = linalg::svd(a, python_line());
-        return py::make_tuple(found.U, found.S, found.Vh);
-      },
-      py::arg("A"), "(U, S, Vh) with full_matrices=False.");
-  m.def(
-      "slogdet",
-      [](const Tensor& a) {
-        const linalg::SignLogDet found = linalg::slogdet(a, python_line());
-        return py::make_tuple(found.sign, found.logabsdet);
-      },
-      py::arg("A"));
-  m.def(
-      "pinv",
-      [](const Tensor& a, std::optional<double> rtol) {
-        return linalg::pinv(a, rtol, python_line());
-      },
-      py::arg("A"), py::arg("rtol") = py::none());
-  m.def(
-      "matrix_rank",
-      [](const Tensor& a, std::optional<double> rtol) {
-        return linalg::matrix_rank(a, rtol, python_line());
-      },
-      py::arg("A"), py::arg("rtol") = py::none());
-  m.def(
-      "vector_norm",
-      [](const Tensor& x, double ord, const py::object& dim, bool keepdim) {
-        return linalg::vector_norm(x, ord, int64s_from(dim), keepdim, python_line());
-      },
-      py::arg("x"), py::arg("ord") = 2.0, py::arg("dim") = py::none(), py::arg("keepdim") = false);
 }
 
 }  // namespace
@@ -360,7 +312,6 @@ void bind_functional(py::module_& module, py::module_& nn_module) {
   bind_pools(nn_module);
   bind_norms(nn_module);
   bind_windows(nn_module);
-  bind_dropout(nn_module);
   bind_sampling(nn_module);
   bind_linalg(module);
 }

@@ -1,6 +1,5 @@
 #include "tools/python/module/eager/integers.h"
 
-#include <cstring>
 #include <optional>
 
 #include "eager/dispatch/dispatch.h"
@@ -48,18 +47,6 @@ bool is_int64(const py::handle& integer) {
   return wide && !wide->is_above_int64;
 }
 
-bool is_exact_double(const py::handle& integer) {
-  constexpr int64_t kExact = int64_t{1} << 53;
-  const std::optional<Wide> wide = wide_of(integer);
-  if (!wide || wide->is_above_int64) return false;
-  const auto value = static_cast<int64_t>(wide->bits);
-  return value >= -kExact && value <= kExact;
-}
-
-bool is_wide(const py::handle& number, DType dtype) {
-  return is_integer(dtype) && is_python_integer(number) && !is_exact_double(number);
-}
-
 DType dtype_beside(DType other) {
   return other == DType::kBool ? DType::kInt64 : other;
 }
@@ -77,18 +64,14 @@ void check_fits(const py::handle& integer, DType dtype, const eager::Loc& loc) {
 
 eager::Tensor tensor_of_integer(const py::handle& integer, DType dtype, const eager::Loc& loc) {
   check_fits(integer, dtype, loc);
-  // Integers below 64 bits, and what floating types hold, go through a double unchanged.
-  if (!is_integer(dtype) || bits_of(dtype) < 64)
-    return eager::literal(double_of(integer, dtype, loc), dtype);
-  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
-  const uint64_t bits = wide_of(integer)->bits;
-  std::memcpy(one.raw(), &bits, sizeof bits);
-  return eager::literal(std::move(one));
+  return eager::literal(number_of_integer(integer), dtype);
 }
 
-double double_of(const py::handle& number, DType dtype, const eager::Loc& loc) {
-  if (is_python_integer(number)) check_fits(number, dtype, loc);
-  const double value = PyFloat_AsDouble(number.ptr());
+eager::Number number_of_integer(const py::handle& integer) {
+  const std::optional<Wide> wide = wide_of(integer);
+  if (wide && wide->is_above_int64) return wide->bits;
+  if (wide) return static_cast<int64_t>(wide->bits);
+  const double value = PyFloat_AsDouble(integer.ptr());
   if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
   return value;
 }

@@ -13,17 +13,13 @@ namespace py = pybind11;
 bool is_python_integer(const py::handle& object);
 // Whether 64 bits with a sign hold it.
 bool is_int64(const py::handle& integer);
-// Whether a double has it exactly.
-bool is_exact_double(const py::handle& integer);
-// Whether it is an int beside integers of type `dtype` that no double holds.
-bool is_wide(const py::handle& number, DType dtype);
 // The type that an int takes on beside elements of type `other`: that type, but int64 beside bools.
 DType dtype_beside(DType other);
 // As a tensor of rank 0. Throws kInvalidArgument where an integer type can't hold it.
 eager::Tensor tensor_of_integer(const py::handle& integer, DType dtype, const eager::Loc& loc);
 // Throws what tensor_of_integer() does.
 void check_fits(const py::handle& integer, DType dtype, const eager::Loc& loc);
-// A number of Python for a parameter that C++ takes as a double; `dtype` is the tensor's.
-double double_of(const py::handle& number, DType dtype, const eager::Loc& loc);
+// With all its digits where 64 bits hold it, else as a double.
+eager::Number number_of_integer(const py::handle& integer);
 
 }  // namespace sardonyx::python::eager_layer

@@ -67,14 +67,15 @@ void bind_activations(py::module_& m) {
     a.finish();
     return nn::Softmin(dim);
   });
-  define_layer<nn::Threshold>(
-      m, "Threshold", "x above the threshold, else value.", [](CallArguments& a) {
-        const auto threshold = a.need<double>("threshold"), value = a.need<double>("value");
-        a.finish();
-        return nn::Threshold(threshold, value);
-      });
+  define_layer<nn::Threshold>(m, "Threshold", "x above the threshold, else value.",
+                              [](CallArguments& a) {
+                                const auto threshold = a.need<eager::Number>("threshold");
+                                const auto value = a.need<eager::Number>("value");
+                                a.finish();
+                                return nn::Threshold(threshold, value);
+                              });
   define_layer<nn::Hardtanh>(m, "Hardtanh", "x cut to [min_val, max_val].", [](CallArguments& a) {
-    double low = -1, high = 1;
+    eager::Number low = -1.0, high = 1.0;
     a.take("min_val", low).take("max_val", high).finish();
     return nn::Hardtanh(low, high);
   });
@@ -267,7 +268,7 @@ template <typename L>
 void constant_padding(py::module_& m, const char* name) {
   define_layer<L>(m, name, "With a value around x.", [](CallArguments& a) {
     const nn::Sizes pads = a.need("padding", nn::Sizes(0));
-    const auto value = a.need<double>("value");
+    const auto value = a.need<eager::Number>("value");
     a.finish();
     return L(pads, value, python_line());
   });

@@ -5,6 +5,7 @@
 #include "eager/nn/init.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/function_rows.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -80,6 +81,35 @@ py::object attribute_of(const nn::Module& self, const std::string& name) {
   throw py::attribute_error(self.type_name() + " has no attribute " + name);
 }
 
+// Of a module and what else it takes; with the lock of the interpreter.
+const nn::Module& module_of(const py::object& self) {
+  return self.cast<const nn::Module&>();
+}
+
+void bind_state_rows(RowDefiner& define) {
+  define.method("state_dict(self, prefix='')",
+                [](const py::object& self, const std::string& prefix) {
+                  return py::object(dict_of(module_of(self).named_state(prefix)));
+                },
+                {"Values of parameters and persistent buffers as they are now, by name."});
+  define.method("load_state_dict(self, state_dict, strict=True)",
+                [](const py::object& self, const py::object& state, bool strict) {
+                  nn::StateDict values;
+                  for (const auto& [name, value] : py::dict(state))
+                    values.emplace(name.cast<std::string>(),
+                                   tensor_from(value, "load_state_dict(): state_dict"));
+                  const nn::IncompatibleKeys keys = module_of(self).load_state_dict(values, strict);
+                  return py::object(py::make_tuple(keys.missing, keys.unexpected));
+                },
+                {"Takes over values; (missing, unexpected) names."});
+  define.method("get_parameter(self, target)", [](const py::object& self, const std::string& path) {
+    return python_or_none(module_of(self).get_parameter(path));
+  });
+  define.method("get_buffer(self, target)", [](const py::object& self, const std::string& path) {
+    return python_or_none(module_of(self).get_buffer(path));
+  });
+}
+
 void bind_state(py::class_<nn::Module>& module) {
   module.def("parameters", &nn::Module::parameters)
       .def("named_parameters",
@@ -87,65 +117,35 @@ void bind_state(py::class_<nn::Module>& module) {
       .def("buffers", &nn::Module::buffers)
       .def("named_buffers",
            [](const nn::Module& self) { return dict_of(self.named_buffers()).attr("items")(); })
-      .def("parameter_count", &nn::Module::parameter_count)
-      .def(
-          "state_dict",
-          [](const nn::Module& self, const std::string& prefix) {
-            return dict_of(self.named_state(prefix));
-          },
-          py::arg("prefix") = "",
-          "Values of parameters and persistent buffers as they are now, by name.")
-      .def(
-          "load_state_dict",
-          [](const nn::Module& self, const nn::StateDict& state, bool strict) {
-            const nn::IncompatibleKeys keys = self.load_state_dict(state, strict);
-            return py::make_tuple(keys.missing, keys.unexpected);
-          },
-          py::arg("state_dict"), py::arg("strict") = true,
-          "Takes over values; (missing, unexpected) names.")
-      .def("get_parameter",
-           [](const nn::Module& self, const std::string& path) {
-             return python_or_none(self.get_parameter(path));
-           })
-      .def("get_buffer", [](const nn::Module& self, const std::string& path) {
-        return python_or_none(self.get_buffer(path));
-      });
+      .def("parameter_count", &nn::Module::parameter_count);
 }
 
-void bind_mode(py::class_<nn::Module>& module) {
+void bind_mode(py::class_<nn::Module>& module, RowDefiner& define) {
   module
-      .def(
-          "train",
-          [](const py::object& self, bool mode) {
-            self.cast<const nn::Module&>().train(mode);
-            return self;
-          },
-          py::arg("mode") = true)
       .def("eval",
            [](const py::object& self) {
-             self.cast<const nn::Module&>().eval();
+             module_of(self).eval();
              return self;
            })
       .def_property_readonly("training", &nn::Module::is_training)
-      .def(
-          "to",
-          [](const py::object& self, const py::object& dtype) {
-            self.cast<const nn::Module&>().to(dtype_from(dtype));
-            return self;
-          },
-          py::arg("dtype"))
-      .def("zero_grad", &nn::Module::zero_grad)
-      .def(
-          "requires_grad_",
-          [](const py::object& self, bool wanted) {
-            self.cast<const nn::Module&>().set_requires_grad(wanted);
-            return self;
-          },
-          py::arg("requires_grad") = true);
+      .def("zero_grad", &nn::Module::zero_grad);
+  define.method("train(self, mode=True)", [](const py::object& self, bool mode) {
+    module_of(self).train(mode);
+    return self;
+  });
+  define.method("to(self, dtype)", [](const py::object& self, DType dtype) {
+    module_of(self).to(dtype);
+    return self;
+  });
+  define.method("requires_grad_(self, requires_grad=True)",
+                [](const py::object& self, bool wanted) {
+                  module_of(self).set_requires_grad(wanted);
+                  return self;
+                });
 }
 
 // hook(module, inputs, output): what it gives other than None takes the output's place.
-size_t register_hook(const py::object& self, const py::object& hook) {
+eager::RemovableHandle register_hook(const py::object& self, const py::object& hook) {
   const SharedObject module = shared_object(py::weakref(self)), function = shared_object(hook);
   return self.cast<const nn::Module&>().register_forward_hook(
       [module, function](const nn::Module&, const std::vector<Tensor>& inputs,
@@ -159,7 +159,7 @@ size_t register_hook(const py::object& self, const py::object& hook) {
 }
 
 // hook(module, inputs): what it gives other than None takes the inputs' place.
-size_t register_pre_hook(const py::object& self, const py::object& hook) {
+eager::RemovableHandle register_pre_hook(const py::object& self, const py::object& hook) {
   const SharedObject module = shared_object(py::weakref(self)), function = shared_object(hook);
   return self.cast<const nn::Module&>().register_forward_pre_hook(
       [module, function](const nn::Module&, std::vector<Tensor>& inputs) {
@@ -200,35 +200,57 @@ py::object call_module(const py::object& self, const py::args& args, const py::k
   return PythonModule(self.cast<const nn::Module&>()).call(self.attr("forward"), args, kwargs);
 }
 
+// As torch's, they give the tensor.
+template <void (*function)(const Tensor&)>
+Tensor initialized(const Tensor& x) {
+  function(x);
+  return x;
+}
+template <void (*function)(const Tensor&, double, double)>
+Tensor initialized_by(const Tensor& x, double a, double b) {
+  function(x, a, b);
+  return x;
+}
+template <void (*function)(const Tensor&, double)>
+Tensor initialized_with_gain(const Tensor& x, double gain) {
+  function(x, gain);
+  return x;
+}
+template <void (*function)(const Tensor&, nn::init::Kaiming)>
+Tensor initialized_for(const Tensor& x, double slope, const std::string& mode,
+                       const std::string& nonlinearity) {
+  if (mode != "fan_in" && mode != "fan_out")
+    throw py::type_error("mode: expected 'fan_in' or 'fan_out', got '" + mode + "'");
+  function(x, {slope, mode == "fan_out", nonlinearity});
+  return x;
+}
+
 void bind_init(py::module_& nn_module) {
   namespace init = nn::init;
   py::module_ module = nn_module.def_submodule("init", "Initial values of parameters.");
-  module.def("constant_", &init::constant, py::arg("tensor"), py::arg("val"));
-  module.def("zeros_", &init::zeros, py::arg("tensor"));
-  module.def("ones_", &init::ones, py::arg("tensor"));
-  module.def("uniform_", &init::uniform, py::arg("tensor"), py::arg("a") = 0.0, py::arg("b") = 1.0);
-  module.def("normal_", &init::normal, py::arg("tensor"), py::arg("mean") = 0.0,
-             py::arg("std") = 1.0);
-  module.def("trunc_normal_", &init::trunc_normal, py::arg("tensor"), py::arg("mean") = 0.0,
-             py::arg("std") = 1.0, py::arg("a") = -2.0, py::arg("b") = 2.0);
-  module.def("xavier_uniform_", &init::xavier_uniform, py::arg("tensor"), py::arg("gain") = 1.0);
-  module.def("xavier_normal_", &init::xavier_normal, py::arg("tensor"), py::arg("gain") = 1.0);
-  for (const bool is_normal : {false, true}) {
-    module.def(
-        is_normal ? "kaiming_normal_" : "kaiming_uniform_",
-        [is_normal](const Tensor& x, double slope, const std::string& mode,
-                    const std::string& nonlinearity) {
-          if (mode != "fan_in" && mode != "fan_out")
-            throw py::type_error("mode: expected fan_in or fan_out, got " + mode);
-          const init::Kaiming options{slope, mode == "fan_out", nonlinearity};
-          is_normal ? init::kaiming_normal(x, options) : init::kaiming_uniform(x, options);
-        },
-        py::arg("tensor"), py::arg("a") = 0.0, py::arg("mode") = "fan_in",
-        py::arg("nonlinearity") = "leaky_relu");
-  }
-  module.def("orthogonal_", &init::orthogonal, py::arg("tensor"), py::arg("gain") = 1.0);
-  module.def("eye_", &init::eye, py::arg("tensor"));
-  module.def("dirac_", &init::dirac, py::arg("tensor"));
+  RowDefiner define(module);
+  define("constant_(tensor, val)", [](const Tensor& x, const eager::Number& value) {
+    init::constant(x, value);
+    return x;
+  });
+  define("zeros_(tensor)", &initialized<init::zeros>);
+  define("ones_(tensor)", &initialized<init::ones>);
+  define("eye_(tensor)", &initialized<init::eye>);
+  define("dirac_(tensor)", &initialized<init::dirac>);
+  define("uniform_(tensor, a=0.0, b=1.0)", &initialized_by<init::uniform>);
+  define("normal_(tensor, mean=0.0, std=1.0)", &initialized_by<init::normal>);
+  define("trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0)",
+         [](const Tensor& x, double mean, double deviation, double low, double high) {
+           init::trunc_normal(x, mean, deviation, low, high);
+           return x;
+         });
+  define("xavier_uniform_(tensor, gain=1.0)", &initialized_with_gain<init::xavier_uniform>);
+  define("xavier_normal_(tensor, gain=1.0)", &initialized_with_gain<init::xavier_normal>);
+  define("orthogonal_(tensor, gain=1.0)", &initialized_with_gain<init::orthogonal>);
+  define("kaiming_uniform_(tensor, a=0.0, mode='fan_in', nonlinearity='leaky_relu')",
+         &initialized_for<init::kaiming_uniform>);
+  define("kaiming_normal_(tensor, a=0.0, mode='fan_in', nonlinearity='leaky_relu')",
+         &initialized_for<init::kaiming_normal>);
 }
 
 }  // namespace
@@ -238,16 +260,19 @@ void bind_modules(py::module_& nn_module) {
                                 "What modules derive from: `forward` computes, parameters and "
                                 "modules among the attributes are registered.");
   module.def("__init__", &construct, py::detail::is_new_style_constructor());
+  RowDefiner define(nn_module, &module);
   bind_state(module);
-  bind_mode(module);
+  bind_state_rows(define);
+  bind_mode(module, define);
   bind_registration(module);
   module.def("__call__", &call_module)
       .def("__getattr__", &attribute_of)
       .def("register_forward_hook", &register_hook, py::arg("hook"),
-           "hook(module, inputs, output) after each call; gives a number for remove_hook().")
+           "hook(module, inputs, output) after each call, until the handle that this gives is "
+           "removed; what it gives takes the output's place.")
       .def("register_forward_pre_hook", &register_pre_hook, py::arg("hook"),
-           "hook(module, inputs) before each call; what it gives takes the inputs' place.")
-      .def("remove_hook", &nn::Module::remove_hook, py::arg("number"))
+           "hook(module, inputs) before each call, until the handle that this gives is removed; "
+           "what it gives takes the inputs' place.")
       .def("summary", py::overload_cast<>(&nn::Module::summary, py::const_))
       .def("is_same", &nn::Module::is_same)
       .def_property_readonly("_type_name", &nn::Module::type_name)

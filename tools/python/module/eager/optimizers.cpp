@@ -1,11 +1,13 @@
 // Optimisers, by torch.optim's names and arguments.
 #include "eager/optim.h"
+#include "eager/optim/averaged.h"
 
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/function_rows.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -334,20 +336,12 @@ void bind_optimizers(py::module_& m) {
   optimizer<optim::Rprop, optim::RpropOptions>(m, "Rprop");
   optimizer<optim::ASGD, optim::AsgdOptions>(m, "ASGD");
   bind_lbfgs(m);
-  m.def(
-      "clip_grad_norm_",
-      [](const py::object& parameters, double max_norm, double p) {
-        const std::vector<Tensor> all = tensors_from(parameters, "clip_grad_norm_");
-        return unlocked(
-            [&](const Loc& loc) { return optim::clip_grad_norm(all, max_norm, p, loc); });
-      },
-      py::arg("parameters"), py::arg("max_norm"), py::arg("norm_type") = 2.0);
-  m.def(
-      "clip_grad_value_",
-      [](const py::object& parameters, double limit) {
-        optim::clip_grad_value(tensors_from(parameters, "clip_grad_value_"), limit, python_line());
-      },
-      py::arg("parameters"), py::arg("clip_value"));
+  RowDefiner define(m);
+  define("clip_grad_norm_(parameters, max_norm, norm_type=2.0)", optim::clip_grad_norm);
+  define("clip_grad_value_(parameters, clip_value)", optim::clip_grad_value);
+  m.def("_update_bn", [](const eager::nn::Module& model, const py::object& pass) {
+    optim::update_bn(model, [&] { pass(); });
+  });
 }
 
 }  // namespace sardonyx::python::eager_layer

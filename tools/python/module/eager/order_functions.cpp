@@ -111,6 +111,9 @@ void bind_extremes(RowDefiner& define) {
          kValuesAndIndices);
   define("median(input, dim=None, keepdim=False)", &whole_or_along<eager::median, eager::median>,
          kValuesAndIndices);
+  define("nanmedian(input, dim=None, keepdim=False)",
+         &whole_or_along<eager::nanmedian, eager::nanmedian>, kValuesAndIndices);
+  define("mode(input, dim=-1, keepdim=False)", eager::mode, kValuesAndIndices);
   define("aminmax(input, *, dim=None, keepdim=False)", &aminmax, {.fields = {"min", "max"}});
   define("quantile(input, q, dim=None, keepdim=False)", &quantile);
   define("kthvalue(input, k, dim=-1, keepdim=False)", eager::kthvalue, kValuesAndIndices);

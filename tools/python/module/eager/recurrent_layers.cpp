@@ -1,5 +1,6 @@
 // Layers with states and masks: recurrent ones, attention, transformers.
 #include "eager/nn.h"
+#include "tools/python/module/eager/function_rows.h"
 #include "tools/python/module/eager/layers.h"
 
 namespace sardonyx::python::eager_layer {
@@ -36,6 +37,12 @@ void bind_call(py::class_<L, nn::Module>& layer) {
       py::arg("input"), py::arg("hx") = py::none(), py::arg("lengths") = py::none());
 }
 
+nn::Nonlinearity nonlinearity_from(const std::string& word) {
+  if (word == "tanh") return nn::Nonlinearity::kTanh;
+  if (word == "relu") return nn::Nonlinearity::kRelu;
+  throw py::type_error("nonlinearity: expected 'tanh' or 'relu', got '" + word + "'");
+}
+
 void bind_recurrent(py::module_& m) {
   constexpr const char* kDoc =
       "x [time, batch, in] (or batch first) to (output, state); lengths [batch] are how many steps "
@@ -65,11 +72,7 @@ void bind_recurrent(py::module_& m) {
     a.take("batch_first", o.batch_first).take("dropout", o.dropout);
     a.take("bidirectional", o.bidirectional).finish();
     o.layers = layers;
-    if (nonlinearity != "tanh" && nonlinearity != "relu")
-      throw py::type_error("nonlinearity: expected tanh or relu, got " + nonlinearity);
-    return nn::RNN(in, hidden, o,
-                   nonlinearity == "tanh" ? nn::Nonlinearity::kTanh : nn::Nonlinearity::kRelu,
-                   python_line());
+    return nn::RNN(in, hidden, o, nonlinearity_from(nonlinearity), python_line());
   });
   bind_call(rnn);
 }
@@ -85,7 +88,8 @@ void bind_cells(py::module_& m) {
       });
   lstm.def(
       "forward",
-      [](const nn::LSTMCell& self, const Tensor& x, const py::object& state) {
+      [](const nn::LSTMCell& self, const py::object& input, const py::object& state) {
+        const Tensor x = tensor_from(input, "LSTMCell: input");
         nn::LSTMState given;
         if (!state.is_none()) {
           const std::vector<Tensor> both = tensors_from(state, "state");
@@ -96,19 +100,32 @@ void bind_cells(py::module_& m) {
         return py::make_tuple(next.hidden, next.cell);
       },
       py::arg("input"), py::arg("hx") = py::none());
+  const auto bind_hidden = [](auto& cell) {
+    using L = typename std::remove_reference_t<decltype(cell)>::type;
+    cell.def(
+        "forward",
+        [](const L& self, const py::object& input, const py::object& state) {
+          const Tensor x = tensor_from(input, "cell: input");
+          const Tensor hidden = tensor_or_undefined(state, "state");
+          return forwarded([&] { return self.forward(x, hidden); });
+        },
+        py::arg("input"), py::arg("hx") = py::none());
+  };
   auto gru = define_class<nn::GRUCell>(m, "GRUCell", "One step: hidden.", [](CallArguments& a) {
     const auto in = a.need<int64_t>("input_size"), hidden = a.need<int64_t>("hidden_size");
     nn::CellOptions o;
     a.take("bias", o.bias).finish();
     return nn::GRUCell(in, hidden, o, python_line());
   });
-  gru.def(
-      "forward",
-      [](const nn::GRUCell& self, const Tensor& x, const py::object& state) {
-        const Tensor hidden = tensor_or_undefined(state, "state");
-        return forwarded([&] { return self.forward(x, hidden); });
-      },
-      py::arg("input"), py::arg("hx") = py::none());
+  bind_hidden(gru);
+  auto rnn = define_class<nn::RNNCell>(m, "RNNCell", "One step: hidden.", [](CallArguments& a) {
+    const auto in = a.need<int64_t>("input_size"), hidden = a.need<int64_t>("hidden_size");
+    nn::CellOptions o;
+    std::string nonlinearity = "tanh";
+    a.take("bias", o.bias).take("nonlinearity", nonlinearity).finish();
+    return nn::RNNCell(in, hidden, o, nonlinearity_from(nonlinearity), python_line());
+  });
+  bind_hidden(rnn);
 }
 
 // Masks by keyword: attn_mask, key_padding_mask, is_causal.
@@ -130,29 +147,28 @@ void bind_attention(py::module_& m) {
       });
   layer.def(
       "forward",
-      [](const nn::MultiheadAttention& self, const Tensor& query, const Tensor& key,
-         const Tensor& value, const py::object& key_padding, bool needs_weights,
+      [](const nn::MultiheadAttention& self, const py::object& query, const py::object& key,
+         const py::object& value, const py::object& key_padding, bool needs_weights,
          const py::object& mask, bool is_causal) {
         const nn::AttentionMasks masks = masks_from(mask, key_padding, is_causal);
+        const Tensor q = tensor_from(query, "MultiheadAttention: query"),
+                     k = tensor_from(key, "MultiheadAttention: key"),
+                     v = tensor_from(value, "MultiheadAttention: value");
         const nn::AttentionResult result =
-            forwarded([&] { return self.forward(query, key, value, masks, needs_weights); });
+            forwarded([&] { return self.forward(q, k, v, masks, needs_weights); });
         return py::make_tuple(result.output, needs_weights ? py::cast(result.weights) : py::none());
       },
       py::arg("query"), py::arg("key"), py::arg("value"), py::arg("key_padding_mask") = py::none(),
       py::arg("need_weights") = true, py::arg("attn_mask") = py::none(),
       py::arg("is_causal") = false);
-  m.def(
-      "scaled_dot_product_attention",
-      [](const Tensor& query, const Tensor& key, const Tensor& value, const py::object& mask,
-         double dropout, bool is_causal, std::optional<double> scale) {
-        const nn::DotProductOptions options{tensor_or_undefined(mask, "attn_mask"), dropout,
-                                            is_causal, scale};
-        return unlocked([&](const Loc& loc) {
-          return nn::scaled_dot_product_attention(query, key, value, options, loc);
-        });
-      },
-      py::arg("query"), py::arg("key"), py::arg("value"), py::arg("attn_mask") = py::none(),
-      py::arg("dropout_p") = 0.0, py::arg("is_causal") = false, py::arg("scale") = py::none());
+  RowDefiner(m).function(
+      "scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, "
+      "is_causal=False, scale=None)",
+      [](const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+         double dropout, bool is_causal, const std::optional<double>& scale, Loc loc) {
+        return nn::scaled_dot_product_attention(query, key, value,
+                                                {mask, dropout, is_causal, scale}, loc);
+      });
 }
 
 void take_transformer(CallArguments& a, nn::TransformerOptions& o) {
@@ -165,28 +181,32 @@ template <typename L>
 void bind_encoder_call(py::class_<L, nn::Module>& layer) {
   layer.def(
       "forward",
-      [](const L& self, const Tensor& x, const py::object& mask, const py::object& key_padding,
-         bool is_causal) {
+      [](const L& self, const py::object& source, const py::object& mask,
+         const py::object& key_padding, bool is_causal) {
+        const Tensor x = tensor_from(source, "TransformerEncoderLayer: src");
         const nn::AttentionMasks masks = masks_from(mask, key_padding, is_causal);
         return forwarded([&] { return self.forward(x, masks); });
       },
-      py::arg("src"), py::arg("mask") = py::none(), py::arg("src_key_padding_mask") = py::none(),
-      py::arg("is_causal") = false);
+      py::arg("src"), py::arg("src_mask") = py::none(),
+      py::arg("src_key_padding_mask") = py::none(), py::arg("is_causal") = false);
 }
 template <typename L>
 void bind_decoder_call(py::class_<L, nn::Module>& layer) {
   layer.def(
       "forward",
-      [](const L& self, const Tensor& x, const Tensor& memory, const py::object& mask,
+      [](const L& self, const py::object& target, const py::object& encoded, const py::object& mask,
          const py::object& memory_mask, const py::object& padding, const py::object& memory_padding,
-         bool is_causal) {
+         bool is_causal, bool is_memory_causal) {
+        const Tensor x = tensor_from(target, "TransformerDecoderLayer: tgt"),
+                     memory = tensor_from(encoded, "TransformerDecoderLayer: memory");
         const nn::AttentionMasks own = masks_from(mask, padding, is_causal);
-        const nn::AttentionMasks other = masks_from(memory_mask, memory_padding, false);
+        const nn::AttentionMasks other = masks_from(memory_mask, memory_padding, is_memory_causal);
         return forwarded([&] { return self.forward(x, memory, own, other); });
       },
       py::arg("tgt"), py::arg("memory"), py::arg("tgt_mask") = py::none(),
       py::arg("memory_mask") = py::none(), py::arg("tgt_key_padding_mask") = py::none(),
-      py::arg("memory_key_padding_mask") = py::none(), py::arg("tgt_is_causal") = false);
+      py::arg("memory_key_padding_mask") = py::none(), py::arg("tgt_is_causal") = false,
+      py::arg("memory_is_causal") = false);
 }
 
 template <typename L>
@@ -199,19 +219,6 @@ auto transformer_layer(py::module_& m, const char* name, const char* doc) {
     return L(embed, heads, o, python_line());
   });
 }
-template <typename L>
-auto transformer_stack(py::module_& m, const char* name, const char* doc) {
-  return define_class<L>(m, name, doc, [](CallArguments& a) {
-    const auto count = a.need<int64_t>("num_layers"), embed = a.need<int64_t>("d_model");
-    const auto heads = a.need<int64_t>("nhead");
-    nn::TransformerOptions o;
-    bool final_norm = false;
-    take_transformer(a, o);
-    a.take("final_norm", final_norm).finish();
-    return L(count, embed, heads, o, final_norm, python_line());
-  });
-}
-
 }  // namespace
 
 void bind_recurrent_layers(py::module_& m) {
@@ -225,12 +232,6 @@ void bind_recurrent_layers(py::module_& m) {
       m, "TransformerDecoderLayer",
       "Self-attention, attention to a memory, and a feed-forward part.");
   bind_decoder_call(decoder_layer);
-  auto encoder = transformer_stack<nn::TransformerEncoder>(
-      m, "TransformerEncoder", "Encoder layers of one form, made here: torch's takes one to copy.");
-  bind_encoder_call(encoder);
-  auto decoder = transformer_stack<nn::TransformerDecoder>(
-      m, "TransformerDecoder", "Decoder layers of one form, made here: torch's takes one to copy.");
-  bind_decoder_call(decoder);
 }
 
 }  // namespace sardonyx::python::eager_layer

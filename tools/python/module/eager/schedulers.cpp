@@ -2,6 +2,9 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <span>
+
 #include "eager/optim.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
@@ -15,6 +18,17 @@ using optim::Scheduler;
 
 template <typename S>
 using SchedulerClass = py::class_<S, Scheduler, std::shared_ptr<S>>;
+
+// Class `name` whose constructor takes what `make(arguments)` does, which gives the schedule.
+template <typename S, typename Make>
+auto schedule(py::module_& m, const char* name, const Make& make) {
+  const std::string signature = signature_text(name, make);
+  return SchedulerClass<S>(m, name, signature.c_str())
+      .def(py::init([name, make](const py::args& args, const py::kwargs& kwargs) {
+        CallArguments a(name, args, kwargs);
+        return make(a);
+      }));
+}
 
 std::function<double(int64_t)> factor_from(const py::object& function) {
   return [held = shared_object(function)](int64_t step) {
@@ -68,100 +82,180 @@ void construct_scheduler(py::detail::value_and_holder& self, const py::object& o
 
 template <typename S>
 void of_function(py::module_& m, const char* name) {
-  SchedulerClass<S>(m, name).def(
-      py::init([](const Optimizer& optimizer, const py::object& lr_lambda) {
-        return std::make_shared<S>(optimizer, factor_from(lr_lambda));
-      }),
-      py::arg("optimizer"), py::arg("lr_lambda"));
+  schedule<S>(m, name, [](CallArguments& a) {
+    const auto* optimizer = a.need<const Optimizer*>("optimizer");
+    const auto function = a.need<py::object>("lr_lambda");
+    a.finish();
+    return std::make_shared<S>(*optimizer, factor_from(function));
+  });
 }
 
-std::shared_ptr<optim::CyclicLR> cyclic(const Optimizer& optimizer, double base_lr, double max_lr,
-                                        int64_t up, std::optional<int64_t> down,
-                                        const std::string& mode, double gamma,
-                                        const py::object& scale_fn, const std::string& scale_mode) {
+// One of `words`, which the error names.
+size_t word_place(const char* name, const std::string& given, std::span<const char* const> words) {
+  const auto at = std::ranges::find(words, given);
+  if (at != words.end()) return static_cast<size_t>(at - words.begin());
+  std::string all;
+  for (const std::string word : words)
+    all += (all.empty() ? "'" : ", '") + word + "'";
+  throw py::type_error(text(name, ": expected one of ", all, ", got '", given, "'"));
+}
+constexpr const char* kCyclicModes[] = {"triangular", "triangular2", "exp_range"};
+constexpr const char* kAnneals[] = {"cos", "linear"};
+constexpr const char* kAims[] = {"min", "max"};
+constexpr const char* kThresholds[] = {"rel", "abs"};
+constexpr const char* kScales[] = {"cycle", "iterations"};
+
+std::shared_ptr<optim::CyclicLR> cyclic(CallArguments& a) {
   using Mode = optim::CyclicOptions::Mode;
-  optim::CyclicOptions o{.base_lr = base_lr, .max_lr = max_lr, .step_size_up = up};
-  o.step_size_down = down;
-  o.gamma = gamma;
-  o.scale_by_step = scale_mode == "iterations";
-  if (mode == "triangular2")
-    o.mode = Mode::kTriangular2;
-  else if (mode == "exp_range")
-    o.mode = Mode::kExpRange;
-  else if (mode != "triangular")
-    throw py::type_error("mode: expected triangular, triangular2 or exp_range, got " + mode);
+  const auto* optimizer = a.need<const Optimizer*>("optimizer");
+  optim::CyclicOptions o{};
+  o.base_lr = a.need<double>("base_lr");
+  o.max_lr = a.need<double>("max_lr");
+  std::string mode = "triangular", scale_mode = "cycle";
+  py::object scale_fn = py::none();
+  a.take("step_size_up", o.step_size_up).take("step_size_down", o.step_size_down);
+  a.take("mode", mode).take("gamma", o.gamma).take("scale_fn", scale_fn);
+  a.take("scale_mode", scale_mode).finish();
+  constexpr Mode kModes[] = {Mode::kTriangular, Mode::kTriangular2, Mode::kExpRange};
+  o.mode = kModes[word_place("mode", mode, kCyclicModes)];
+  o.scale_by_step = word_place("scale_mode", scale_mode, kScales) == 1;
   if (!scale_fn.is_none()) {
     o.scale = [held = shared_object(scale_fn)](double at) {
       const LockedInterpreter locked;
       return (*held)(at).cast<double>();
     };
   }
-  return std::make_shared<optim::CyclicLR>(optimizer, o);
+  return std::make_shared<optim::CyclicLR>(*optimizer, o);
 }
 
-void bind_cycles(py::module_& m) {
-  SchedulerClass<optim::CyclicLR>(m, "CyclicLR")
-      .def(py::init(&cyclic), py::arg("optimizer"), py::arg("base_lr"), py::arg("max_lr"),
-           py::arg("step_size_up") = 2000, py::arg("step_size_down") = py::none(),
-           py::arg("mode") = "triangular", py::arg("gamma") = 1.0, py::arg("scale_fn") = py::none(),
-           py::arg("scale_mode") = "cycle");
-  SchedulerClass<optim::SWALR>(m, "SWALR")
-      .def(py::init([](const Optimizer& optimizer, double swa_lr, int64_t epochs,
-                       const std::string& strategy) {
-             if (strategy != "cos" && strategy != "linear")
-               throw py::type_error("anneal_strategy: expected cos or linear, got " + strategy);
-             return std::make_shared<optim::SWALR>(optimizer, swa_lr, epochs, strategy == "linear");
-           }),
-           py::arg("optimizer"), py::arg("swa_lr"), py::arg("anneal_epochs") = 10,
-           py::arg("anneal_strategy") = "cos");
+std::shared_ptr<optim::SWALR> averaging(CallArguments& a) {
+  const auto* optimizer = a.need<const Optimizer*>("optimizer");
+  const auto swa_lr = a.need<double>("swa_lr");
+  int64_t epochs = 10;
+  std::string strategy = "cos";
+  a.take("anneal_epochs", epochs).take("anneal_strategy", strategy).finish();
+  const bool is_linear = word_place("anneal_strategy", strategy, kAnneals) == 1;
+  return std::make_shared<optim::SWALR>(*optimizer, swa_lr, epochs, is_linear);
+}
+
+using Schedulers = std::vector<std::shared_ptr<Scheduler>>;
+
+Schedulers schedulers_from(const py::object& given) {
+  Schedulers all;
+  for (const py::handle& one : given) {
+    if (!py::isinstance<Scheduler>(one))
+      throw py::type_error("schedulers: expected LRSchedulers, got " + std::string(py::repr(one)));
+    all.push_back(one.cast<std::shared_ptr<Scheduler>>());
+  }
+  return all;
 }
 
 void bind_joined(py::module_& m) {
-  using Schedulers = std::vector<std::shared_ptr<Scheduler>>;
-  SchedulerClass<optim::SequentialLR>(m, "SequentialLR")
-      .def(py::init<const Optimizer&, Schedulers, std::vector<int64_t>>(), py::arg("optimizer"),
-           py::arg("schedulers"), py::arg("milestones"));
-  SchedulerClass<optim::ChainedScheduler>(m, "ChainedScheduler")
-      .def(py::init<Schedulers>(), py::arg("schedulers"));
+  schedule<optim::SequentialLR>(m, "SequentialLR", [](CallArguments& a) {
+    const auto* optimizer = a.need<const Optimizer*>("optimizer");
+    const auto schedulers = a.need<py::object>("schedulers");
+    const auto milestones = a.need<std::vector<int64_t>>("milestones");
+    a.finish();
+    return std::make_shared<optim::SequentialLR>(*optimizer, schedulers_from(schedulers),
+                                                 milestones);
+  });
+  schedule<optim::ChainedScheduler>(m, "ChainedScheduler", [](CallArguments& a) {
+    const auto schedulers = a.need<py::object>("schedulers");
+    a.finish();
+    return std::make_shared<optim::ChainedScheduler>(schedulers_from(schedulers));
+  });
+}
+
+optim::ReduceLROnPlateau plateau(CallArguments& a) {
+  const auto* optimizer = a.need<const Optimizer*>("optimizer");
+  std::string mode = "min", threshold_mode = "rel";
+  optim::PlateauOptions o;
+  a.take("mode", mode).take("factor", o.factor).take("patience", o.patience);
+  a.take("threshold", o.threshold).take("threshold_mode", threshold_mode);
+  a.take("cooldown", o.cooldown).take("min_lr", o.min_lr).take("eps", o.eps).finish();
+  o.maximize = word_place("mode", mode, kAims) == 1;
+  o.absolute = word_place("threshold_mode", threshold_mode, kThresholds) == 1;
+  return optim::ReduceLROnPlateau(*optimizer, o);
 }
 
 void bind_plateau(py::module_& m) {
-  py::class_<optim::ReduceLROnPlateau>(m, "ReduceLROnPlateau",
-                                       "Lowers the rate when a metric stops getting better.")
-      .def(py::init([](const Optimizer& optimizer, const std::string& mode, double factor,
-                       int64_t patience, double threshold, const std::string& threshold_mode,
-                       int64_t cooldown, double min_lr, double eps) {
-             if (mode != "min" && mode != "max")
-               throw py::type_error("mode: expected min or max, got " + mode);
-             return optim::ReduceLROnPlateau(
-                 optimizer, {mode == "max", factor, patience, threshold, threshold_mode == "abs",
-                             cooldown, min_lr, eps});
-           }),
-           py::arg("optimizer"), py::arg("mode") = "min", py::arg("factor") = 0.1,
-           py::arg("patience") = 10, py::arg("threshold") = 1e-4, py::arg("threshold_mode") = "rel",
-           py::arg("cooldown") = 0, py::arg("min_lr") = 0.0, py::arg("eps") = 1e-8)
+  const std::string doc = signature_text("ReduceLROnPlateau", plateau) +
+                          "\n\nLowers the rate when a metric stops getting better.";
+  py::class_<optim::ReduceLROnPlateau>(m, "ReduceLROnPlateau", doc.c_str())
+      .def(py::init([](const py::args& args, const py::kwargs& kwargs) {
+        CallArguments a("ReduceLROnPlateau", args, kwargs);
+        return plateau(a);
+      }))
       .def("step", &optim::ReduceLROnPlateau::step, py::arg("metrics"))
       .def_property_readonly("best", &optim::ReduceLROnPlateau::best)
       .def("state_dict", &optim::ReduceLROnPlateau::state_dict)
       .def("load_state_dict", &optim::ReduceLROnPlateau::load_state_dict, py::arg("state_dict"));
 }
 
-void bind_one_cycle(py::module_& m) {
-  SchedulerClass<optim::OneCycleLR>(m, "OneCycleLR")
-      .def(py::init([](const Optimizer& optimizer, double max_lr, int64_t total_steps,
-                       double pct_start, const std::string& anneal, double div_factor,
-                       double final_div_factor, bool three_phase) {
-             if (anneal != "cos" && anneal != "linear")
-               throw py::type_error("anneal_strategy: expected cos or linear, got " + anneal);
-             return std::make_shared<optim::OneCycleLR>(
-                 optimizer,
-                 optim::OneCycleOptions{max_lr, total_steps, pct_start, anneal == "linear",
-                                        div_factor, final_div_factor, three_phase});
-           }),
-           py::arg("optimizer"), py::arg("max_lr"), py::arg("total_steps"),
-           py::arg("pct_start") = 0.3, py::arg("anneal_strategy") = "cos",
-           py::arg("div_factor") = 25.0, py::arg("final_div_factor") = 1e4,
-           py::arg("three_phase") = false);
+std::shared_ptr<optim::OneCycleLR> one_cycle(CallArguments& a) {
+  const auto* optimizer = a.need<const Optimizer*>("optimizer");
+  optim::OneCycleOptions o{};
+  o.max_lr = a.need<double>("max_lr");
+  o.total_steps = a.need<int64_t>("total_steps");
+  std::string anneal = "cos";
+  a.take("pct_start", o.pct_start).take("anneal_strategy", anneal);
+  a.take("div_factor", o.div_factor).take("final_div_factor", o.final_div_factor);
+  a.take("three_phase", o.three_phase).finish();
+  o.linear = word_place("anneal_strategy", anneal, kAnneals) == 1;
+  return std::make_shared<optim::OneCycleLR>(*optimizer, o);
+}
+
+// Of an optimiser and two numbers, of which the first may have to be given.
+template <typename S, typename First, typename Second>
+void of_two(py::module_& m, const char* name, const char* first, std::optional<First> fallback,
+            const char* second, Second other) {
+  schedule<S>(m, name, [=](CallArguments& a) {
+    const auto* optimizer = a.need<const Optimizer*>("optimizer");
+    First one = fallback.value_or(First());
+    Second two = other;
+    if (fallback)
+      a.take(first, one);
+    else
+      one = a.need<First>(first);
+    a.take(second, two).finish();
+    return std::make_shared<S>(*optimizer, one, two);
+  });
+}
+
+void bind_steps(py::module_& m) {
+  using Numbers = std::vector<int64_t>;
+  const std::optional<int64_t> none;
+  of_two<optim::StepLR>(m, "StepLR", "step_size", none, "gamma", 0.1);
+  of_two<optim::MultiStepLR>(m, "MultiStepLR", "milestones", std::optional<Numbers>(), "gamma",
+                             0.1);
+  of_two<optim::CosineAnnealingLR>(m, "CosineAnnealingLR", "T_max", none, "eta_min", 0.0);
+  of_two<optim::ConstantLR>(m, "ConstantLR", "factor", std::optional(1.0 / 3), "total_iters",
+                            int64_t{5});
+  of_two<optim::PolynomialLR>(m, "PolynomialLR", "total_iters", std::optional(int64_t{5}), "power",
+                              1.0);
+  schedule<optim::ExponentialLR>(m, "ExponentialLR", [](CallArguments& a) {
+    const auto* optimizer = a.need<const Optimizer*>("optimizer");
+    const auto gamma = a.need<double>("gamma");
+    a.finish();
+    return std::make_shared<optim::ExponentialLR>(*optimizer, gamma);
+  });
+  schedule<optim::CosineAnnealingWarmRestarts>(
+      m, "CosineAnnealingWarmRestarts", [](CallArguments& a) {
+        const auto* optimizer = a.need<const Optimizer*>("optimizer");
+        const auto first = a.need<int64_t>("T_0");
+        int64_t factor = 1;
+        double least = 0;
+        a.take("T_mult", factor).take("eta_min", least).finish();
+        return std::make_shared<optim::CosineAnnealingWarmRestarts>(*optimizer, first, factor,
+                                                                    least);
+      });
+  schedule<optim::LinearLR>(m, "LinearLR", [](CallArguments& a) {
+    const auto* optimizer = a.need<const Optimizer*>("optimizer");
+    double start = 1.0 / 3, end = 1;
+    int64_t steps = 5;
+    a.take("start_factor", start).take("end_factor", end).take("total_iters", steps).finish();
+    return std::make_shared<optim::LinearLR>(*optimizer, start, end, steps);
+  });
 }
 
 }  // namespace
@@ -177,34 +271,12 @@ void bind_schedulers(py::module_& m) {
       .def_property_readonly("last_epoch", &last_epoch)
       .def("state_dict", &Scheduler::state_dict)
       .def("load_state_dict", &Scheduler::load_state_dict, py::arg("state_dict"));
-  SchedulerClass<optim::StepLR>(m, "StepLR")
-      .def(py::init<const Optimizer&, int64_t, double>(), py::arg("optimizer"),
-           py::arg("step_size"), py::arg("gamma") = 0.1);
-  SchedulerClass<optim::MultiStepLR>(m, "MultiStepLR")
-      .def(py::init<const Optimizer&, std::vector<int64_t>, double>(), py::arg("optimizer"),
-           py::arg("milestones"), py::arg("gamma") = 0.1);
-  SchedulerClass<optim::ExponentialLR>(m, "ExponentialLR")
-      .def(py::init<const Optimizer&, double>(), py::arg("optimizer"), py::arg("gamma"));
-  SchedulerClass<optim::CosineAnnealingLR>(m, "CosineAnnealingLR")
-      .def(py::init<const Optimizer&, int64_t, double>(), py::arg("optimizer"), py::arg("T_max"),
-           py::arg("eta_min") = 0.0);
-  SchedulerClass<optim::CosineAnnealingWarmRestarts>(m, "CosineAnnealingWarmRestarts")
-      .def(py::init<const Optimizer&, int64_t, int64_t, double>(), py::arg("optimizer"),
-           py::arg("T_0"), py::arg("T_mult") = 1, py::arg("eta_min") = 0.0);
-  SchedulerClass<optim::LinearLR>(m, "LinearLR")
-      .def(py::init<const Optimizer&, double, double, int64_t>(), py::arg("optimizer"),
-           py::arg("start_factor") = 1.0 / 3, py::arg("end_factor") = 1.0,
-           py::arg("total_iters") = 5);
-  SchedulerClass<optim::ConstantLR>(m, "ConstantLR")
-      .def(py::init<const Optimizer&, double, int64_t>(), py::arg("optimizer"),
-           py::arg("factor") = 1.0 / 3, py::arg("total_iters") = 5);
-  SchedulerClass<optim::PolynomialLR>(m, "PolynomialLR")
-      .def(py::init<const Optimizer&, int64_t, double>(), py::arg("optimizer"),
-           py::arg("total_iters") = 5, py::arg("power") = 1.0);
+  bind_steps(m);
   of_function<optim::LambdaLR>(m, "LambdaLR");
   of_function<optim::MultiplicativeLR>(m, "MultiplicativeLR");
-  bind_one_cycle(m);
-  bind_cycles(m);
+  schedule<optim::OneCycleLR>(m, "OneCycleLR", one_cycle);
+  schedule<optim::CyclicLR>(m, "CyclicLR", cyclic);
+  schedule<optim::SWALR>(m, "SWALR", averaging);
   bind_joined(m);
   bind_plateau(m);
 }

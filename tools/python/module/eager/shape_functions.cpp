@@ -136,9 +136,9 @@ Tensor scattered(const Tensor& x, int64_t dim, const Tensor& index, const eager:
                          "'");
   const std::string_view reduction = !reduce ? "none" : *reduce == "add" ? "add" : "mul";
   if (source.tensor) return eager::scatter(x, dim, index, *source.tensor, reduction, loc);
-  return eager::scatter(x, dim, index,
-                        eager::full(index.shape(loc), source.number, {.dtype = x.dtype()}, loc),
-                        reduction, loc);
+  const eager::Number& number = source;
+  const Tensor filled = eager::full(index.shape(loc), number, {.dtype = x.dtype()}, loc);
+  return eager::scatter(x, dim, index, filled, reduction, loc);
 }
 
 void bind_writes(RowDefiner& define) {
@@ -146,7 +146,7 @@ void bind_writes(RowDefiner& define) {
   define("scatter_add(input, dim, index, src)", eager::scatter_add);
   define("scatter_reduce(input, dim, index, src, reduce, *, include_self=True)",
          eager::scatter_reduce);
-  define("index_add(input, dim, index, source, alpha=1.0)", eager::index_add);
+  define("index_add(input, dim, index, source, alpha=1)", eager::index_add);
   define("index_copy(input, dim, index, source)", eager::index_copy);
   define("index_fill(input, dim, index, value)", eager::index_fill);
   define("masked_fill(input, mask, value)", eager::masked_fill);

@@ -103,11 +103,13 @@ constexpr FunctionRow<Binary> kBinary[] = {
     {"float_power", eager::float_power},
     {"floor_divide", eager::floor_divide},
     {"fmod", eager::fmod},
+    {"gcd", eager::gcd},
     {"ge", eager::ge},
     {"greater", eager::gt},
     {"greater_equal", eager::ge},
     {"gt", eager::gt},
     {"hypot", eager::hypot},
+    {"lcm", eager::lcm},
     {"le", eager::le},
     {"less", eager::lt},
     {"less_equal", eager::le},
@@ -149,22 +151,22 @@ void bind_tables(RowDefiner& define) {
     define(text(name, "(input, other|mat2|vec|vec2|tensor)").c_str(), function);
 }
 
-// Bounds that a double does not hold are those of maximum() and minimum(), as tensors are.
+// Bounds that are tensors are those of maximum() and minimum().
 Tensor clamped(const py::object& input, const py::object& low, const py::object& high, Loc loc) {
   const Tensor x = tensor_from(input, "clamp");
-  const auto is_operand = [&](const py::object& bound) {
-    return py::isinstance<Tensor>(bound) || is_wide(bound, x.dtype());
-  };
-  if (is_operand(low) || is_operand(high)) {
+  if (py::isinstance<Tensor>(low) || py::isinstance<Tensor>(high)) {
     Tensor y = x;
     if (!low.is_none()) y = eager::maximum({y, loc}, OperandHolder(low, input, loc).get());
     if (!high.is_none()) y = eager::minimum({y, loc}, OperandHolder(high, input, loc).get());
     return y;
   }
   const auto bound_of = [&](const py::object& bound) {
-    return bound.is_none() ? std::optional<double>() : double_of(bound, x.dtype(), loc);
+    if (is_python_integer(bound)) check_fits(bound, x.dtype(), loc);
+    std::optional<eager::Number> number;
+    convert(bound, number);
+    return number;
   };
-  const std::optional<double> least = bound_of(low), greatest = bound_of(high);
+  const std::optional<eager::Number> least = bound_of(low), greatest = bound_of(high);
   const UnlockedInterpreter released;
   return eager::clamp(x, least, greatest, loc);
 }
@@ -203,8 +205,8 @@ void bind_with_numbers(RowDefiner& define) {
   define("nan_to_num(input, nan=0.0, posinf=None, neginf=None)", eager::nan_to_num);
   define("heaviside(input, values)", eager::heaviside);
   define("lerp(input, end, weight)", eager::lerp);
-  define("addcmul(input, tensor1, tensor2, *, value=1.0)", eager::addcmul);
-  define("addcdiv(input, tensor1, tensor2, *, value=1.0)", eager::addcdiv);
+  define("addcmul(input, tensor1, tensor2, *, value=1)", eager::addcmul);
+  define("addcdiv(input, tensor1, tensor2, *, value=1)", eager::addcdiv);
   // With alpha, as torch has it; it is multiplied with the second operand.
   define("add(input, other, *, alpha=1)",
          [](const Operand& a, const Operand& b, const Operand& alpha) {
@@ -259,8 +261,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const py::object& dims, Loc l
 using ScaledProducts = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, eager::ScaledProduct,
                                   Loc);
 template <ScaledProducts function>
-Tensor scaled(const Tensor& x, const Tensor& a, const Tensor& b, double beta, double alpha,
-              Loc loc) {
+Tensor scaled(const Tensor& x, const Tensor& a, const Tensor& b, const eager::Number& beta,
+              const eager::Number& alpha, Loc loc) {
   return function(x, a, b, {beta, alpha}, loc);
 }
 
@@ -280,10 +282,10 @@ void bind_products(RowDefiner& define) {
   define("dist(input, other, p=2.0)", eager::dist);
   define("cdist(x1, x2, p=2.0)", eager::cdist);
   define("matrix_power(input, n)", eager::matrix_power);
-  define("addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0)", &scaled<eager::addmm>);
-  define("baddbmm(input, batch1, batch2, *, beta=1.0, alpha=1.0)", &scaled<eager::baddbmm>);
-  define("addbmm(input, batch1, batch2, *, beta=1.0, alpha=1.0)", &scaled<eager::addbmm>);
-  define("addmv(input, mat, vec, *, beta=1.0, alpha=1.0)", &scaled<eager::addmv>);
+  define("addmm(input, mat1, mat2, *, beta=1, alpha=1)", &scaled<eager::addmm>);
+  define("baddbmm(input, batch1, batch2, *, beta=1, alpha=1)", &scaled<eager::baddbmm>);
+  define("addbmm(input, batch1, batch2, *, beta=1, alpha=1)", &scaled<eager::addbmm>);
+  define("addmv(input, mat, vec, *, beta=1, alpha=1)", &scaled<eager::addmv>);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "tools/python/module/dlpack.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/function_rows.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -168,16 +169,6 @@ void bind_python_protocols(TensorClass& tensor) {
                  "elements of a tensor can't be assigned: y = x.index_put(places, values) is a "
                  "tensor with others there, x.assign(y) gives x its value");
            })
-      .def(
-          "index_put",
-          [](const Tensor& x, const py::object& places, const py::object& values, bool accumulate) {
-            const std::vector<eager::Index> at = places_from(places);
-            const Tensor given = tensor_from(values, "index_put").to(x.dtype(), python_line());
-            return unlocked(
-                [&](const Loc& loc) { return x.index_put(at, given, accumulate, loc); });
-          },
-          py::arg("places"), py::arg("values"), py::arg("accumulate") = false,
-          "A tensor with `values` at x[places], or added to what stands there.")
       .def("__iter__",
            [](const Tensor& x) {
              return py::iter(
@@ -196,6 +187,19 @@ void bind_python_protocols(TensorClass& tensor) {
       .def("__dlpack_device__", [](const Tensor&) { return py::make_tuple(1, 0); });
   // Arrays leave mixed operators to tensors.
   tensor.attr("__array_ufunc__") = py::none();
+}
+
+void bind_index_put(py::module_& module, TensorClass& tensor) {
+  RowDefiner define(module, &tensor);
+  define.method("index_put(self, places, values, accumulate=False)",
+                [](const Tensor& x, const py::object& places, const py::object& values,
+                   bool accumulate, Loc loc) {
+                  const std::vector<eager::Index> at = places_from(places);
+                  const Tensor given = tensor_from(values, "index_put").to(x.dtype(), loc);
+                  const UnlockedInterpreter released;
+                  return x.index_put(at, given, accumulate, loc);
+                },
+                {"A tensor with `values` at x[places], or added to what stands there."});
 }
 
 void bind_sizes(py::module_& module) {
@@ -333,6 +337,7 @@ TensorClass bind_tensor(py::module_& module) {
   bind_value(module, tensor);
   bind_operator_methods(tensor);
   bind_python_protocols(tensor);
+  bind_index_put(module, tensor);
   return tensor;
 }
 

@@ -1,4 +1,5 @@
 """The exceptions, by the module name that programs written for onnxruntime import them from."""
+from .._devices import OrtArenaCfg, OrtDevice, OrtMemoryInfo, OrtValueVector  # noqa: F401
 from .._sardonyx import (  # noqa: F401
     EPFail,
     EngineError,

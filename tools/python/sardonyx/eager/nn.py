@@ -11,6 +11,7 @@
 
 Losses and functions of torch.nn.functional are here as well: ``nn.cross_entropy``, ``nn.interpolate``.
 """
+import copy
 import sys
 import types
 
@@ -21,6 +22,7 @@ from .._sardonyx.eager import use_generator as _use_generator
 from .._sardonyx.eager._nn import *  # noqa: F401,F403
 from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
 from ._extension import extends as _extends
+from ._tensor import device as _Device
 from ._tensor import one_handle as _one_handle
 
 
@@ -355,6 +357,143 @@ class ParameterDict(Module):
 
     def items(self):
         return [(name, self[name]) for name in self.keys()]
+
+
+def _copies(layer, count):
+    if count < 1:
+        raise ValueError(f"expected at least one layer, got {count}")
+    return ModuleList([copy.deepcopy(layer) for _ in range(count)])
+
+
+class TransformerEncoder(Module):
+    """`num_layers` copies of an encoder layer, one after the other, and `norm` behind them where given.
+
+    `enable_nested_tensor` and `mask_check` are accepted for compatibility: there are no nested tensors.
+    """
+
+    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
+        super().__init__()
+        self.layers = _copies(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        """src and the result [time, batch, embed] or batch first, as the layers have it; all see the same masks."""
+        for layer in self.layers:
+            src = layer(src, mask, src_key_padding_mask, bool(is_causal))
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(Module):
+    """`num_layers` copies of a decoder layer, which all see the same `memory`, and `norm` behind them where given."""
+
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = _copies(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        tgt,
+        memory,
+        tgt_mask=None,
+        memory_mask=None,
+        tgt_key_padding_mask=None,
+        memory_key_padding_mask=None,
+        tgt_is_causal=None,
+        memory_is_causal=False,
+    ):
+        masks = tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
+        for layer in self.layers:
+            tgt = layer(tgt, memory, *masks, bool(tgt_is_causal), bool(memory_is_causal))
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    """Encoder and decoder, each with a LayerNorm behind its layers; matrices are initialised by xavier_uniform_.
+
+    activation: "relu" or "gelu". custom_encoder and custom_decoder take the place of what is made otherwise.
+    """
+
+    def __init__(
+        self,
+        d_model=512,
+        nhead=8,
+        num_encoder_layers=6,
+        num_decoder_layers=6,
+        dim_feedforward=2048,
+        dropout=0.1,
+        activation="relu",
+        custom_encoder=None,
+        custom_decoder=None,
+        layer_norm_eps=1e-5,
+        batch_first=False,
+        norm_first=False,
+        bias=True,
+    ):
+        super().__init__()
+        options = dict(
+            dim_feedforward=dim_feedforward,
+            dropout=dropout,
+            activation=activation,
+            layer_norm_eps=layer_norm_eps,
+            batch_first=batch_first,
+            norm_first=norm_first,
+            bias=bias,
+        )
+
+        def norm():
+            return _nn.LayerNorm(d_model, eps=layer_norm_eps, bias=bias)
+
+        self.encoder = custom_encoder or TransformerEncoder(
+            _nn.TransformerEncoderLayer(d_model, nhead, **options), num_encoder_layers, norm()
+        )
+        self.decoder = custom_decoder or TransformerDecoder(
+            _nn.TransformerDecoderLayer(d_model, nhead, **options), num_decoder_layers, norm()
+        )
+        for parameter in self.parameters():
+            if parameter.ndim > 1:
+                init.xavier_uniform_(parameter)
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def forward(
+        self,
+        src,
+        tgt,
+        src_mask=None,
+        tgt_mask=None,
+        memory_mask=None,
+        src_key_padding_mask=None,
+        tgt_key_padding_mask=None,
+        memory_key_padding_mask=None,
+        src_is_causal=None,
+        tgt_is_causal=None,
+        memory_is_causal=False,
+    ):
+        """src and tgt [time, batch, embed], or batch first; the result is of tgt's shape.
+
+        Masks [queries, keys] and [batch, keys]: bools that are True, or what is added to scores, keep keys from queries.
+        """
+        memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask,
+            memory_mask,
+            tgt_key_padding_mask,
+            memory_key_padding_mask,
+            tgt_is_causal,
+            memory_is_causal,
+        )
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        """float [sz, sz]: -infinity above the diagonal, 0 elsewhere, so that no query sees later keys."""
+        if device is not None:
+            _Device(device)  # refuses all but the CPU
+        whole = _sardonyx.eager.full((sz, sz), float("-inf"), dtype=dtype)
+        return _sardonyx.eager.triu(whole, 1)
 
 
 def _module(name, members):

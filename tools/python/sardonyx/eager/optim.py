@@ -10,6 +10,7 @@ from .._sardonyx.eager._optim import *  # noqa: F401,F403
 from .._sardonyx.eager._optim import LRScheduler, Optimizer, ReduceLROnPlateau
 from . import nn
 from ._extension import extends as _extends
+from ._tensor import device as _Device
 
 _eager = _sardonyx.eager
 
@@ -194,4 +195,19 @@ lr_scheduler = _module(
     [LRScheduler, ReduceLROnPlateau]
     + [one for one in vars(_optim).values() if isinstance(one, type) and issubclass(one, LRScheduler)],
 )
-swa_utils = _module("swa_utils", [AveragedModel, _optim.SWALR, get_ema_avg_fn])
+def update_bn(loader, model, device=None):
+    """Running statistics of the model's batch norms anew, as means over all batches of `loader`.
+
+    A batch that is a list or tuple gives its first element to the model. For models whose parameters are means.
+    """
+    if device is not None:
+        _Device(device)  # refuses all but the CPU
+
+    def run():
+        for batch in loader:
+            model(batch[0] if isinstance(batch, (list, tuple)) else batch)
+
+    _optim._update_bn(model, run)
+
+
+swa_utils = _module("swa_utils", [AveragedModel, _optim.SWALR, get_ema_avg_fn, update_bn])

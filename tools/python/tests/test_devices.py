@@ -1,0 +1,108 @@
+"""Names of onnxruntime about devices, memory and extensions: what works, and what is refused."""
+import unittest
+
+import numpy as np
+from onnx import TensorProto
+
+import sardonyx as ort
+
+import models
+
+
+class Names(unittest.TestCase):
+    def test_elements_by_their_bits(self):
+        bits = np.uint16([0x3F80, 0x4000, 0xC040])
+        value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, TensorProto.BFLOAT16)
+        self.assertEqual((value.element_type(), value.shape()), (TensorProto.BFLOAT16, [3]))
+        self.assertEqual(value.data_ptr(), bits.ctypes.data)
+        session = ort.InferenceSession(
+            models.model_of(
+                [models.helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)],
+                [("x", TensorProto.BFLOAT16, ["n"])],
+                [("y", TensorProto.FLOAT, ["n"])],
+            )
+        )
+        (y,) = session.run_with_ort_values(None, {"x": value})
+        self.assertEqual(y.numpy().tolist(), [1, 2, -3])
+        again = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.float32([1]), TensorProto.INT32)
+        self.assertEqual(again.numpy().tolist(), [0x3F800000])
+        for array, number in ((np.float32([1]), TensorProto.BFLOAT16), (np.uint8([1]), 99), (bits, TensorProto.STRING)):
+            with self.assertRaises(ort.InvalidArgument):
+                ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, number)
+
+    def test_runs_by_position(self):
+        session = ort.InferenceSession(models.affine())
+        one = ort.OrtValue.ortvalue_from_numpy(np.ones((2, 3), np.float32))
+        feeds, fetches = ort.OrtValueVector([one]), ort.OrtValueVector()
+        feeds.push_back(one)
+        session.run_with_ortvaluevector(None, ["a", "b"], feeds, ["product", "sum"], fetches, None)
+        self.assertEqual([value.numpy()[0, 0] for value in fetches], [1, 2])
+        self.assertEqual((fetches.element_type_at(0), fetches.bool_tensor_indices()), (TensorProto.FLOAT, []))
+        place = np.zeros((2, 3), np.float32)
+        fetches = [ort.OrtValue.ortvalue_from_numpy(place)]
+        session.run_with_ortvaluevector(ort.RunOptions(), ["a", "b"], feeds, ["sum"], fetches)
+        np.testing.assert_array_equal(place, np.full((2, 3), 2))
+        with self.assertRaisesRegex(ort.InvalidArgument, "1 names for 2 feeds"):
+            session.run_with_ortvaluevector(None, ["a"], feeds, ["sum"], [])
+        with self.assertRaisesRegex(ort.InvalidArgument, "one for each of 1 names, got 2"):
+            session.run_with_ortvaluevector(None, ["a", "b"], feeds, ["sum"], [one, one])
+
+    def test_copies_of_values(self):
+        source = ort.OrtValue.ortvalue_from_numpy(np.float32([1, 2]))
+        target = ort.OrtValue.ortvalue_from_shape_and_type([2], np.float32)
+        ort.copy_tensors([source], [target])
+        self.assertEqual(target.numpy().tolist(), [1, 2])
+        with self.assertRaisesRegex(ort.InvalidArgument, "copy_tensors: expected float"):
+            ort.copy_tensors([source], [ort.OrtValue.ortvalue_from_shape_and_type([3], np.float32)])
+        with self.assertRaises(ort.InvalidArgument):
+            ort.copy_tensors([source], [])
+
+    def test_seed(self):
+        session = ort.InferenceSession(
+            models.model_of(
+                [models.helper.make_node("RandomNormal", [], ["y"], shape=[4])], [], [("y", TensorProto.FLOAT, [4])]
+            )
+        )
+        drawn = []
+        for _ in range(2):
+            ort.set_seed(7)
+            drawn.append([session.run(None, {})[0].tolist() for _ in range(2)])
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertNotEqual(drawn[0][0], drawn[0][1])
+
+    def test_memory(self):
+        info = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        arena = ort.OrtArenaCfg(1 << 20, -1, -1, -1)
+        self.assertEqual((arena.max_mem, ort.OrtArenaCfg({"max_mem": 5}).max_mem), (1 << 20, 5))
+        ort.create_and_register_allocator(info, arena)
+        ort.create_and_register_allocator_v2("CPUExecutionProvider", info, {}, arena)
+        with self.assertRaisesRegex(ValueError, "no 'max_memory'; there are max_mem"):
+            ort.OrtArenaCfg({"max_memory": 5})
+        with self.assertRaises(ort.InvalidArgument):
+            ort.OrtArenaCfg(0, 7, -1, -1)
+        with self.assertRaises(ort.NotImplemented):
+            ort.OrtMemoryInfo("Cuda", ort.OrtAllocatorType.ORT_DEVICE_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        with self.assertRaises(TypeError):
+            ort.create_and_register_allocator("Cpu", arena)
+
+    def test_what_is_not_there_says_so(self):
+        ort.preload_dlls(cuda=False)
+        self.assertFalse(ort.has_collective_ops())
+        value = ort.OrtValue.ortvalue_from_numpy(np.float32([1]))
+        self.assertTrue(value.has_value())
+        for call, said in (
+            (ort.get_ep_devices, "there is the CPU alone"),
+            (lambda: ort.register_execution_provider_library("x", "y.so"), "no provider can be loaded"),
+            (lambda: ort.set_global_thread_pool_sizes(1, 1), "intra_op_num_threads"),
+            (lambda: ort.LoraAdapter(), "add_initializer"),
+            (lambda: ort.AdapterFormat.read_adapter("x"), "add_initializer"),
+            (lambda: ort.ModelCompiler(ort.SessionOptions(), "x"), "optimized_model_filepath"),
+            (lambda: ort.SparseTensor.sparse_coo_from_numpy([1], None, None, None), "give arrays"),
+            (value.as_sparse_tensor, "all elements"),
+        ):
+            with self.assertRaisesRegex(ort.NotImplemented, said):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main()
