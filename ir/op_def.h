@@ -264,8 +264,10 @@ enum Fact : uint32_t {
   kFusable = 256,         // a step of sardonyx::FusedElementwise
   kActivation = 512,      // with kFusable: fused products may end with it
   kIgnoresConstants = 1024,  // its kernels do the same whatever row-major constants hold
-  kReadsTable = 2048,   // its weights are a table of which a run reads a few rows, at any address
-  kDequantizes = 4096,  // output 0 is what the quantised input 0 stands for
+  kReadsTable = 2048,    // its weights are a table of which a run reads a few rows, at any address
+  kDequantizes = 4096,   // output 0 is what the quantised input 0 stands for
+  kSmallInMixed = 8192,  // mixed precision computes it in float16 or bfloat16: a product
+  kFloat32InMixed = 16384,  // mixed precision computes it in float32: it needs range or digits
 };
 
 // How an op takes part in providers' layouts of images.

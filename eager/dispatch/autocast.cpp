@@ -1,7 +1,6 @@
 #include "eager/dispatch/autocast.h"
 
 #include <map>
-#include <unordered_map>
 
 #include "ir/op_def.h"
 #include "ir/type.h"
@@ -10,63 +9,6 @@ namespace sardonyx::eager {
 namespace {
 
 thread_local DType t_autocast = DType::kUndefined;
-
-enum class CastPolicy { kSmall, kFloat, kWidest };
-
-const std::unordered_map<std::string_view, CastPolicy>& policies() {
-  static const auto* table = [] {
-    auto* made = new std::unordered_map<std::string_view, CastPolicy>;
-    for (const char* op : {"MatMul", "Gemm", "Conv", "ConvTranspose", "DeformConv", "Einsum",
-                           "Attention", "RNN", "GRU", "LSTM"})
-      made->emplace(op, CastPolicy::kSmall);
-    for (const char* op : {"Acos",
-                           "Acosh",
-                           "Asin",
-                           "Atanh",
-                           "BatchNormalization",
-                           "Cosh",
-                           "CumProd",
-                           "CumSum",
-                           "DFT",
-                           "Det",
-                           "Exp",
-                           "GridSample",
-                           "GroupNormalization",
-                           "InstanceNormalization",
-                           "LayerNormalization",
-                           "Log",
-                           "LogSoftmax",
-                           "LpNormalization",
-                           "MeanVarianceNormalization",
-                           "NegativeLogLikelihoodLoss",
-                           "Pow",
-                           "RMSNormalization",
-                           "Reciprocal",
-                           "ReduceL1",
-                           "ReduceL2",
-                           "ReduceLogSum",
-                           "ReduceLogSumExp",
-                           "ReduceMean",
-                           "ReduceProd",
-                           "ReduceSum",
-                           "ReduceSumSquare",
-                           "STFT",
-                           "Sinh",
-                           "Softmax",
-                           "SoftmaxCrossEntropyLoss",
-                           "Softplus",
-                           "Tan"})
-      made->emplace(op, CastPolicy::kFloat);
-    return made;
-  }();
-  return *table;
-}
-
-CastPolicy policy_of(const OpDef& op) {
-  if (!op.domain.empty()) return CastPolicy::kWidest;
-  const auto at = policies().find(op.name);
-  return at == policies().end() ? CastPolicy::kWidest : at->second;
-}
 
 bool is_small(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
@@ -129,10 +71,9 @@ AutocastMode::~AutocastMode() {
 
 std::vector<Tensor> autocast_inputs(const OpDef& op, std::span<const Tensor> inputs, DType dtype,
                                     const Loc& loc) {
-  const CastPolicy policy = policy_of(op);
   std::vector<Tensor> cast(inputs.begin(), inputs.end());
   std::vector<DType> wanted(inputs.size(), dtype);
-  if (policy == CastPolicy::kWidest) {
+  if (!op.is(kSmallInMixed) && !op.is(kFloat32InMixed)) {
     wanted = widest(op, inputs);
   } else {
     bool has_double = false;
@@ -140,7 +81,7 @@ std::vector<Tensor> autocast_inputs(const OpDef& op, std::span<const Tensor> inp
       has_double = has_double || floating_dtype(input) == DType::kDouble;
     if (has_double) {
       wanted = widest(op, inputs);
-    } else if (policy == CastPolicy::kFloat) {
+    } else if (op.is(kFloat32InMixed)) {
       wanted.assign(inputs.size(), DType::kFloat);
     }
   }

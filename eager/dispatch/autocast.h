@@ -11,11 +11,11 @@ struct OpDef;
 
 namespace sardonyx::eager {
 
-// Until its scope ends, on this thread (torch's lists, by ONNX's ops):
-// - products take float32 inputs as `dtype` (bfloat16 or float16): MatMul, Gemm, Conv,
-//   ConvTranspose, DeformConv, Einsum, Attention, RNN, GRU, LSTM;
+// Until its scope ends, on this thread (torch's lists, as facts of the ops' rows):
+// - products take float32 inputs as `dtype` (bfloat16 or float16): MatMul, Conv, Einsum, Attention,
+//   LSTM and the like (kSmallInMixed);
 // - what needs range or digits takes the small types as float32: Softmax, LogSoftmax, losses,
-//   normalisations, sums and norms, Exp, Log, Pow and the like;
+//   normalisations, sums and norms, Exp, Log, Pow and the like (kFloat32InMixed);
 // - the others, given floating inputs of several types, take them as the widest of these.
 // Parameters keep their types and get gradients of them; float64 stays float64. What backward()
 // computes has the types of the forward pass, whether the guard is still there or not. Guards nest.

@@ -30,6 +30,11 @@ TEST(OpFacts, FitTheRest) {
     if (op->is(kProduct)) {
       EXPECT_EQ(op->weight_inputs, 2u);
     }
+    // Mixed precision computes it in one way.
+    EXPECT_FALSE(op->is(kSmallInMixed) && op->is(kFloat32InMixed));
+    if (op->is(kSmallInMixed) || op->is(kFloat32InMixed)) {
+      EXPECT_TRUE(op->domain.empty());
+    }
     EXPECT_TRUE(op->doc.ends_with('.')) << op->doc;
     EXPECT_FALSE(op->is(kView) && (op->part_offsets || op->join_offsets));
   }

@@ -500,7 +500,7 @@ std::span<const OpDef> attention_ops() {
        .infer = infer_attention,
        .reference = run_attention,
        .grad = attention_grad,
-       .facts = kFloat32Kernels,
+       .facts = kSmallInMixed | kFloat32Kernels,
        .samples = attention_samples},
       {.name = "RotaryEmbedding",
        .doc = "X with pairs of its last axis rotated by the angles whose cosines and sines are "

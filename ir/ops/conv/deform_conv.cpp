@@ -367,6 +367,7 @@ const OpDef kIrregularConvolutionOps[] = {
      .infer = infer_deform_conv,
      .reference = reference_deform_conv,
      .grad = deform_conv_grad,
+     .facts = kSmallInMixed,
      .samples = deform_conv_samples},
     {.name = "Col2Im",
      .doc = "Columns [N, C * block, blocks] added up into images [N, C, image_shape...], where "

@@ -567,7 +567,7 @@ std::span<const OpDef> activation_ops() {
       activation("Softplus", 22, floats<[](auto x) { return softplus(x); }>,
                  unary_gradient<[](Term d, Term x, Term) { return d * logistic(x); }>, around_zero)
           .documented("log(1 + exp(X)), element by element.")
-          .with(kFusable | kFloat32Kernels),
+          .with(kFloat32InMixed | kFusable | kFloat32Kernels),
       activation(
           "Softsign", 22, floats<[](auto x) { return x / (1 + std::fabs(x)); }>,
           unary_gradient<[](Term d, Term x, Term) { return d / square(apply("Abs", x) + 1); }>,

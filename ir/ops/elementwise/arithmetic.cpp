@@ -451,7 +451,7 @@ std::span<const OpDef> arithmetic_ops() {
        .infer = broadcast_all,
        .reference = pow,
        .grad = pow_gradient,
-       .facts = kElementwise | kFloat32Kernels | kFusable,
+       .facts = kFloat32InMixed | kElementwise | kFloat32Kernels | kFusable,
        .samples = pow_samples},
       {.name = "Neg",
        .doc = "-X, element by element.",
@@ -491,7 +491,7 @@ std::span<const OpDef> arithmetic_ops() {
        .infer = same_as_first,
        .reference = floats<[](auto x) { return 1 / x; }>,
        .grad = unary_gradient<[](Term d, Term, Term y) { return -(d * square(y)); }>,
-       .facts = kElementwise | kFloat32Kernels | kFusable,
+       .facts = kFloat32InMixed | kElementwise | kFloat32Kernels | kFusable,
        .samples = [] { return unary_float_samples(0.5, 4); }},
       {.name = "Max",
        .doc = "The largest of the tensors' elements at each place, broadcast to one shape; NaN "

@@ -91,11 +91,11 @@ std::span<const OpDef> math_ops() {
       function("Exp", 13, floats<[](auto x) { return std::exp(x); }>,
                unary_gradient<[](Term d, Term, Term y) { return d * y; }>, any_number)
           .documented("e to the power of each element.")
-          .with(kFusable | kFloat32Kernels),
+          .with(kFloat32InMixed | kFusable | kFloat32Kernels),
       function("Log", 13, floats<[](auto x) { return std::log(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d / x; }>, positive_number)
           .documented("The natural logarithm of each element; NaN where it is negative.")
-          .with(kFusable | kFloat32Kernels),
+          .with(kFloat32InMixed | kFusable | kFloat32Kernels),
       function("Ceil", 13, floats<[](auto x) { return std::ceil(x); }>, zero_gradient, halves,
                kXToY)
           .documented("Each element rounded up to an integer.")
@@ -126,29 +126,34 @@ std::span<const OpDef> math_ops() {
           .with(kFusable | kFloat32Kernels),
       function("Tan", 22, floats<[](auto x) { return std::tan(x); }>,
                unary_gradient<[](Term d, Term, Term y) { return d * (square(y) + 1); }>, within_one)
-          .documented("The tangent of each element, in radians."),
+          .documented("The tangent of each element, in radians.")
+          .with(kFloat32InMixed),
       function(
           "Asin", 22, floats<[](auto x) { return std::asin(x); }>,
           unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", (1 - x) * (1 + x)); }>,
           within_one)
-          .documented("The arc sine of each element, in radians; NaN outside of [-1, 1]."),
+          .documented("The arc sine of each element, in radians; NaN outside of [-1, 1].")
+          .with(kFloat32InMixed),
       function("Acos", 22, floats<[](auto x) { return std::acos(x); }>,
                unary_gradient<[](Term d, Term x, Term) {
                  return -(d / apply("Sqrt", (1 - x) * (1 + x)));
                }>,
                within_one)
-          .documented("The arc cosine of each element, in radians; NaN outside of [-1, 1]."),
+          .documented("The arc cosine of each element, in radians; NaN outside of [-1, 1].")
+          .with(kFloat32InMixed),
       function("Atan", 22, floats<[](auto x) { return std::atan(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d / (square(x) + 1); }>, any_number)
           .documented("The arc tangent of each element, in radians."),
       function("Sinh", 22, floats<[](auto x) { return std::sinh(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d * apply("Cosh", x); }>,
                any_number)
-          .documented("The hyperbolic sine of each element."),
+          .documented("The hyperbolic sine of each element.")
+          .with(kFloat32InMixed),
       function("Cosh", 22, floats<[](auto x) { return std::cosh(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d * apply("Sinh", x); }>,
                any_number)
-          .documented("The hyperbolic cosine of each element."),
+          .documented("The hyperbolic cosine of each element.")
+          .with(kFloat32InMixed),
       function("Tanh", 13, floats<[](auto x) { return std::tanh(x); }>,
                unary_gradient<[](Term d, Term, Term y) { return d * (1 - square(y)); }>, any_number)
           .documented("The hyperbolic tangent of each element.")
@@ -162,12 +167,14 @@ std::span<const OpDef> math_ops() {
           "Acosh", 22, floats<[](auto x) { return std::acosh(x); }>,
           unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", (x - 1) * (x + 1)); }>,
           above_one)
-          .documented("The inverse of the hyperbolic cosine of each element; NaN below 1."),
+          .documented("The inverse of the hyperbolic cosine of each element; NaN below 1.")
+          .with(kFloat32InMixed),
       function("Atanh", 22, floats<[](auto x) { return std::atanh(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d / ((1 - x) * (1 + x)); }>,
                within_one)
           .documented(
-              "The inverse of the hyperbolic tangent of each element; NaN outside of [-1, 1]."),
+              "The inverse of the hyperbolic tangent of each element; NaN outside of [-1, 1].")
+          .with(kFloat32InMixed),
       {.name = "IsNaN",
        .doc = "Which elements are not a number.",
        .since = 20,

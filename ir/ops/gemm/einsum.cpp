@@ -376,7 +376,7 @@ std::span<const OpDef> einsum_ops() {
        .infer = infer_einsum,
        .reference = run_einsum,
        .grad = einsum_gradient,
-       .facts = kFloat32Kernels,
+       .facts = kSmallInMixed | kFloat32Kernels,
        .samples = einsum_samples},
   };
   return kOps;

@@ -482,7 +482,7 @@ std::span<const OpDef> matmul_ops() {
        .infer = infer_matmul,
        .reference = run_matmul,
        .grad = matmul_gradient,
-       .facts = kProduct | kFloat32Kernels,
+       .facts = kSmallInMixed | kProduct | kFloat32Kernels,
        .weight_inputs = 1u << 1,
        .samples = matmul_samples},
       {.name = "Gemm",
@@ -495,7 +495,7 @@ std::span<const OpDef> matmul_ops() {
        .infer = infer_gemm,
        .reference = run_gemm,
        .grad = gemm_gradient,
-       .facts = kProduct | kFloat32Kernels,
+       .facts = kSmallInMixed | kProduct | kFloat32Kernels,
        .weight_inputs = 1u << 1,
        .samples = gemm_samples},
       {.name = "MatMulInteger",
@@ -528,6 +528,7 @@ std::span<const OpDef> matmul_ops() {
        .infer = infer_det,
        .reference = run_det,
        .grad = det_gradient,
+       .facts = kFloat32InMixed,
        .samples = det_samples},
   };
   return kOps;

@@ -207,7 +207,7 @@ const OpDef kRowNormalizationOps[] = {
      .reference = reference_layer_normalization,
      .body = layer_normalization_body,
      .grad = layer_normalization_grad,
-     .facts = kFloat32Kernels | kIgnoresConstants,
+     .facts = kFloat32InMixed | kFloat32Kernels | kIgnoresConstants,
      .samples = layer_samples},
     {.name = "RMSNormalization",
      .doc = "X divided by its root mean square over the axes from `axis` on, times scale.",
@@ -219,7 +219,7 @@ const OpDef kRowNormalizationOps[] = {
      .reference = reference_rms_normalization,
      .body = rms_normalization_body,
      .grad = rms_normalization_grad,
-     .facts = kIgnoresConstants,
+     .facts = kFloat32InMixed | kIgnoresConstants,
      .samples = rms_samples},
     {.name = "LpNormalization",
      .doc = "X divided by its norm of order p (1 or 2) along `axis`.",
@@ -230,6 +230,7 @@ const OpDef kRowNormalizationOps[] = {
      .infer = infer_lp_normalization,
      .reference = reference_lp_normalization,
      .grad = lp_normalization_grad,
+     .facts = kFloat32InMixed,
      .samples = lp_samples},
 };
 

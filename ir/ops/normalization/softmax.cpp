@@ -197,10 +197,10 @@ std::span<const OpDef> softmax_ops() {
   static const OpDef kOps[] = {
       softmax_row("Softmax", run_softmax, softmax_gradient)
           .documented("exp(input) divided by its sum along `axis`, without overflow.")
-          .with(kFloat32Kernels),
+          .with(kFloat32InMixed | kFloat32Kernels),
       softmax_row("LogSoftmax", run_log_softmax, log_softmax_gradient)
           .documented("The logarithm of Softmax along `axis`, without overflow.")
-          .with(kFloat32Kernels),
+          .with(kFloat32InMixed | kFloat32Kernels),
       softmax_row("Hardmax", run_hardmax, zero_gradient)
           .documented("1 for the first largest element along `axis`, else 0."),
       softmax_grad_row(),

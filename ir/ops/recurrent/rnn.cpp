@@ -281,19 +281,22 @@ std::span<const OpDef> recurrent_ops() {
                     " -> (Y?: T, Y_h?: T)",
                     attr_schema<RnnAttrs>(), rnn_samples)
           .documented("A recurrent layer over X [seq, batch, input]: Y [seq, directions, batch, "
-                      "hidden] and the last state [directions, batch, hidden]."),
+                      "hidden] and the last state [directions, batch, hidden].")
+          .with(kSmallInMixed),
       recurrent_row("GRU",
                     "(X: T, W: T, R: T, B?: T, sequence_lens?: T1, initial_h?: T)"
                     " -> (Y?: T, Y_h?: T)",
                     attr_schema<GruAttrs>(), gru_samples)
           .documented("A gated recurrent layer over X [seq, batch, input], gates in the order z, "
-                      "r, h: Y [seq, directions, batch, hidden] and the last state."),
+                      "r, h: Y [seq, directions, batch, hidden] and the last state.")
+          .with(kSmallInMixed),
       recurrent_row("LSTM",
                     "(X: T, W: T, R: T, B?: T, sequence_lens?: T1, initial_h?: T, initial_c?: T, "
                     "P?: T) -> (Y?: T, Y_h?: T, Y_c?: T)",
                     attr_schema<LstmAttrs>(), lstm_samples)
           .documented("A long short-term memory over X [seq, batch, input], gates in the order i, "
-                      "o, f, c: Y [seq, directions, batch, hidden] and the last state and cell."),
+                      "o, f, c: Y [seq, directions, batch, hidden] and the last state and cell.")
+          .with(kSmallInMixed),
   };
   return kOps;
 }

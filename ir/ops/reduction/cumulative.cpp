@@ -190,10 +190,12 @@ std::span<const OpDef> cumulative_ops() {
   static const OpDef kOps[] = {
       cumulative_row("CumSum", 14, run_cumulative<false>, cumulative_sum_gradient)
           .documented("Running sums along an axis, which may leave out the element itself and go "
-                      "backwards."),
+                      "backwards.")
+          .with(kFloat32InMixed),
       cumulative_row("CumProd", 26, run_cumulative<true>, cumulative_product_gradient)
           .documented("Running products along an axis, which may leave out the element itself and "
-                      "go backwards."),
+                      "go backwards.")
+          .with(kFloat32InMixed),
       {.name = "Trilu",
        .doc = "The upper or lower triangle of the last two axes from the k-th diagonal, zeros "
               "elsewhere.",

@@ -358,10 +358,10 @@ std::span<const OpDef> reduce_ops() {
   static const OpDef kOps[] = {
       reduce_row("ReduceSum", 13, run_sum, reduce_sum_gradient, infer_sum)
           .documented("The sum over `axes`, all where none are given.")
-          .with(kFloat32Kernels),
+          .with(kFloat32InMixed | kFloat32Kernels),
       reduce_row("ReduceMean", 18, run_mean, reduce_mean_gradient)
           .documented("The mean over `axes`, all where none are given.")
-          .with(kFloat32Kernels),
+          .with(kFloat32InMixed | kFloat32Kernels),
       reduce_row("ReduceMax", 20, run_extreme<true>, reduce_extreme_gradient,
                  infer_extreme<sardonyx::max>, kOrdered)
           .documented("The largest element over `axes`, all where none are given.")
@@ -371,21 +371,24 @@ std::span<const OpDef> reduce_ops() {
           .documented("The smallest element over `axes`, all where none are given.")
           .with(kFloat32Kernels),
       reduce_row("ReduceProd", 18, run_prod, reduce_prod_gradient, infer_prod)
-          .documented("The product over `axes`, all where none are given."),
+          .documented("The product over `axes`, all where none are given.")
+          .with(kFloat32InMixed),
       reduce_row("ReduceL1", 18, run_l1, reduce_l1_gradient)
           .documented("The sum of magnitudes over `axes`, all where none are given.")
-          .with(kFloat32Kernels),
+          .with(kFloat32InMixed | kFloat32Kernels),
       reduce_row("ReduceL2", 18, run_l2, reduce_l2_gradient)
           .documented("The root of the sum of squares over `axes`, all where none are given.")
-          .with(kFloat32Kernels),
+          .with(kFloat32InMixed | kFloat32Kernels),
       reduce_row("ReduceLogSum", 18, run_log_sum, reduce_log_sum_gradient)
-          .documented("The logarithm of the sum over `axes`, all where none are given."),
+          .documented("The logarithm of the sum over `axes`, all where none are given.")
+          .with(kFloat32InMixed),
       reduce_row("ReduceLogSumExp", 18, run_log_sum_exp, reduce_log_sum_exp_gradient)
           .documented("The logarithm of the sum of exponentials over `axes`, all where none are "
-                      "given, without overflow."),
+                      "given, without overflow.")
+          .with(kFloat32InMixed),
       reduce_row("ReduceSumSquare", 18, run_sum_square, reduce_sum_square_gradient)
           .documented("The sum of squares over `axes`, all where none are given.")
-          .with(kFloat32Kernels),
+          .with(kFloat32InMixed | kFloat32Kernels),
   };
   return kOps;
 }

@@ -289,6 +289,7 @@ const OpDef kGridSampleOps[] = {
      .infer = infer_grid_sample,
      .reference = reference_grid_sample,
      .grad = grid_sample_grad,
+     .facts = kFloat32InMixed,
      .samples = grid_sample_samples},
 };
 

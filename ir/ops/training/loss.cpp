@@ -230,6 +230,7 @@ std::span<const OpDef> loss_ops() {
        .attrs = attr_schema<LossAttrs>(),
        .infer = infer_loss,
        .body = likelihood_loss_body,
+       .facts = kFloat32InMixed,
        .samples = [] { return loss_samples(1); }},
       {.name = "SoftmaxCrossEntropyLoss",
        .doc = "The cross entropy of scores [N, C, ...] and classes [N, ...], weighted by class "
@@ -241,6 +242,7 @@ std::span<const OpDef> loss_ops() {
        .infer = infer_loss,
        .body = cross_entropy_body,
        .grad = cross_entropy_gradient,
+       .facts = kFloat32InMixed,
        .samples = [] { return loss_samples(2); }},
       // What names a label that is no class, where gathering would name an index.
       {.name = "ClassIndices",
