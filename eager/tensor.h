@@ -123,7 +123,7 @@ class Tensor {
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
                 Loc loc = Loc::current()) const;
   // Called with the whole gradient of this tensor in each backward pass, in order of registration,
-  // until the handle removes it; a defined result takes the gradient's place. From any thread.
+  // until the handle removes it; a defined result takes the gradient's place.
   using Hook = std::function<Tensor(const Tensor& gradient)>;
   RemovableHandle register_hook(Hook hook) const;
   // The same value, cut from what it was computed from.
