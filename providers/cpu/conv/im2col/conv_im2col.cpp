@@ -2,7 +2,6 @@
 // tile are copied into a matrix, which is multiplied with the weights. Weights may be inputs.
 #include <algorithm>
 #include <span>
-#include <vector>
 
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
@@ -12,6 +11,7 @@
 #include "providers/cpu/gemm/gemm_f32.h"
 #include "providers/cpu/image_layout.h"
 #include "providers/cpu/kernel_list.h"
+#include "providers/cpu/size_check.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -38,7 +38,7 @@ class Im2ColKernel : public Kernel {
     inputs_ = x[1] / groups_;
     outputs_ = w[0] / groups_;
     depth_ = inputs_ * plane_.taps();
-    no_bias_.resize(static_cast<size_t>(has_bias_ ? 0 : outputs_));
+    zeros_ = has_bias_ ? 0 : rounded_up(outputs_, kLine);
     const int64_t units = std::max<int64_t>(kMatrixElements / depth_ / kGemmF32Unit, 1);
     tile_ = std::min(units * kGemmF32Unit, plane_.places());
     tiles_ = (plane_.places() + tile_ - 1) / tile_;
@@ -52,7 +52,8 @@ class Im2ColKernel : public Kernel {
     runs_ = rounded_up(static_cast<int64_t>(runs * sizeof(TapRun) / sizeof(float)), kLine);
   }
 
-  // For each thread the runs of a tile, its matrix and the packed copy of that.
+  // For each thread the runs of a tile, its matrix and the packed copy of that, and zeros in place
+  // of a bias.
   size_t scratch_bytes() const override {
     return static_cast<size_t>(threads_ * own()) * sizeof(float);
   }
@@ -75,7 +76,7 @@ class Im2ColKernel : public Kernel {
  private:
   static constexpr int64_t kLine = 16;  // floats
 
-  int64_t own() const { return runs_ + matrix_ + packed_; }
+  int64_t own() const { return runs_ + matrix_ + packed_ + zeros_; }
 
   // The windows of `part`, a group of an image.
   void pack(const KernelArgs& args, int64_t part, int64_t first, int64_t count,
@@ -119,13 +120,14 @@ class Im2ColKernel : public Kernel {
   }
 
   void multiply(const KernelArgs& args, int64_t part, int64_t first, int64_t count,
-                const float* packed) const {
+                float* packed) const {
+    std::fill_n(packed + packed_, zeros_, 0.0f);
     const int64_t group = part % groups_, place = part * outputs_ * plane_.places() + first;
     GemmF32Args product{};
     product.in = static_cast<const float*>(args.inputs[1]) + group * outputs_ * depth_;
     product.weights = packed;
     product.row_bias =
-        has_bias_ ? static_cast<const float*>(args.inputs[2]) + group * outputs_ : no_bias_.data();
+        has_bias_ ? static_cast<const float*>(args.inputs[2]) + group * outputs_ : packed + packed_;
     product.residual = has_residual_ ? static_cast<const float*>(args.inputs[3]) + place : nullptr;
     product.out = static_cast<float*>(args.outputs[0]) + place;
     product.in_step = product.inputs = depth_;
@@ -145,11 +147,10 @@ class Im2ColKernel : public Kernel {
   WindowPlane<float> plane_;
   Epilogue finish_;
   bool has_bias_, has_residual_;
-  int64_t groups_, parts_, inputs_, outputs_;  // channels: of a group
-  int64_t depth_;                              // products that make an output
-  std::vector<float> no_bias_;
-  int64_t tile_, tiles_;                    // places of a tile, tiles of a plane
-  int64_t runs_ = 0, matrix_ = 0, packed_;  // floats of a thread
+  int64_t groups_, parts_, inputs_, outputs_;       // channels: of a group
+  int64_t depth_;                                   // products that make an output
+  int64_t tile_, tiles_;                            // places of a tile, tiles of a plane
+  int64_t runs_ = 0, matrix_ = 0, packed_, zeros_;  // floats of a thread
   int threads_;
 };
 
@@ -157,11 +158,6 @@ Prepared prepare_im2col(const KernelRequest& request, const ops::ConvAttrs& attr
                         const ops::FusedActivation& activation) {
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
-  for (const KernelTensor& input : request.inputs) {
-    if (input && element_count(input.shape) == 0) return Prepared::refuse("there are no elements");
-  }
-  if (element_count(request.outputs[0].shape) == 0)
-    return Prepared::refuse("there are no elements");
   auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   return Prepared::accept(std::make_unique<Im2ColKernel>(request, attrs, std::move(*finish)),
@@ -178,8 +174,8 @@ Prepared prepare_fused(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kIm2ColEntries[] = {
-    {"Conv", "conv_im2col", prepare_plain},
-    {"sardonyx::FusedConv", "conv_im2col", prepare_fused},
+    {"Conv", "conv_im2col", size_checked<prepare_plain>},
+    {"sardonyx::FusedConv", "conv_im2col", size_checked<prepare_fused>},
 };
 
 }  // namespace
