@@ -27,6 +27,7 @@ struct Number {
   Number(const Operand&) = delete;  // which may be a tensor
 
   bool is(int value) const { return number == value; }
+  // Beside a tensor of integers a fraction that is whole counts as an integer.
   bool is_whole() const { return !is_fraction || number == std::trunc(number); }
 };
 
@@ -41,12 +42,14 @@ class IntList : public std::vector<int64_t> {
 };
 using Axes = IntList;  // none: all of them
 
+// When two tensors count as close, element by element, as torch.allclose has it:
 // |a - b| <= atol + rtol * |b|, equal infinities, and NaNs where `equal_nan`.
 struct CloseOptions {
   double rtol = 1e-5, atol = 1e-8;
   bool equal_nan = false;
 };
-// beta * x + alpha * (a b).
+// Factors of addmm and its like: beta * x + alpha * (a b). With beta 0 x is not read, so that its
+// NaNs do not matter.
 struct ScaledProduct {
   Number beta = 1, alpha = 1;
 };

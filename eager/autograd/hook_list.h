@@ -15,6 +15,7 @@ namespace sardonyx::eager::detail {
 template <typename Hook>
 class HookList : public std::enable_shared_from_this<HookList<Hook>> {
  public:
+  // At the end. The handle holds no part of the list, and does nothing once the list is gone.
   RemovableHandle add(Hook hook) {
     const std::lock_guard lock(mutex_);
     hooks_.emplace(next_, std::make_shared<const Hook>(std::move(hook)));
@@ -23,6 +24,7 @@ class HookList : public std::enable_shared_from_this<HookList<Hook>> {
     });
   }
 
+  // Whether a call has anything to run: asked at each call of a module.
   bool empty() const {
     const std::lock_guard lock(mutex_);
     return hooks_.empty();
@@ -37,7 +39,8 @@ class HookList : public std::enable_shared_from_this<HookList<Hook>> {
     return found;
   }
 
-  // call(hook) for those that are there now and, when their turn comes, still are.
+  // call(hook) for those that are there now and, when their turn comes, still are. No lock is held
+  // meanwhile: a hook may register hooks, which run from the next time on, and remove any.
   template <typename Call>
   void for_each(const Call& call) const {
     for (const auto& [number, hook] : now()) {
