@@ -11,14 +11,19 @@ namespace sardonyx {
 
 // An input or output of a model.
 struct ValueInfo {
+  // As callers name it in a run.
   std::string name;
+  // Dims that a run fixes have names.
   Type type;
 };
 
 // One step of a run: its node, the kernel that ran it, and what it took.
 struct NodeTiming {
+  // `scope` is the module that the node was traced in or the path of exporters, `source` the line
+  // of the program; both empty where the file does not say.
   std::string name, op, implementation, scope, source;
   std::string types;  // "float[1, 64, 56, 56] -> float[...]"
+  // Of the calling thread, with the wait for those that helped.
   double seconds = 0;
   size_t bytes = 0;  // read and written
 };
@@ -36,7 +41,8 @@ struct MemoryPlan {
   std::vector<Item> items;
 };
 
-// The kernel of one step of a plan.
+// The kernel of one step of a plan, and the others that were asked before it, in their order, each
+// with the reason why it refused.
 struct NodeKernel {
   std::string op, name, implementation;
   std::string types;                    // as in NodeTiming

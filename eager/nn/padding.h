@@ -7,7 +7,9 @@
 
 namespace sardonyx::eager::nn {
 
-// What the padding layers share; x [N, C, spatial...].
+// What the padding layers share: x [N, C, spatial...] to [N, C, spatial + before + after ...].
+// forward() throws kInvalidArgument where x has another number of axes, or is too small for what is
+// to be taken from it.
 class Padding : public Layer<Padding> {
  public:
   Tensor forward(const Tensor& x) const;
@@ -44,7 +46,8 @@ class ReflectionPad : public Padding {
   explicit ReflectionPad(const Sizes& pads, Loc loc = Loc::current())
       : Padding("ReflectionPad", axes, pads, "reflect", 0, loc) {}
 };
-// The first and last elements repeated.
+// The first and last elements of each axis repeated, however large the sizes are; x must not be
+// empty.
 template <size_t axes>
 class ReplicationPad : public Padding {
  public:
