@@ -6,8 +6,12 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "ir/core/run_control.h"
+#include "ir/ops/linalg/balanced.h"
 #include "ir/ops/linalg/factorizations.h"
 
 namespace sardonyx::ops {
@@ -106,21 +110,31 @@ SchurForm hessenberg_form(const Matrix& a) {
   return form;
 }
 
-// One double step on the rows [low, high], of which there are three or more.
+// One double step on the rows [low, high], of which there are three or more. It is the same for all
+// multiples of the matrix: of a small part of a great one no product may become 0.
 void double_step(SchurForm& form, int64_t low, int64_t high, bool is_exceptional) {
   Matrix& t = form.t;
   const int64_t n = t.rows;
-  double sum = t(high - 1, high - 1) + t(high, high);
-  double product = t(high - 1, high - 1) * t(high, high) - t(high - 1, high) * t(high, high - 1);
-  if (is_exceptional) {
-    const double size = std::abs(t(high, high - 1)) + std::abs(t(high - 1, high - 2));
-    sum = 1.5 * size;
-    product = size * size;
+  double most = 0;
+  for (const int64_t at : {low, high - 1}) {
+    for (const int64_t i : {at, at + 1})
+      most = std::max({most, std::abs(t(i, at)), std::abs(t(i, at + 1))});
   }
-  std::array<double, 3> x{
-      t(low, low) * t(low, low) + t(low, low + 1) * t(low + 1, low) - sum * t(low, low) + product,
-      t(low + 1, low) * (t(low, low) + t(low + 1, low + 1) - sum),
-      t(low + 1, low) * t(low + 2, low + 1)};
+  most = std::max({most, std::abs(t(low + 2, low + 1)), std::abs(t(high - 1, high - 2))});
+  const int size = std::ilogb(most);
+  const auto part = [&](int64_t i, int64_t j) { return std::ldexp(t(i, j), -size); };
+  double sum = part(high - 1, high - 1) + part(high, high);
+  double product =
+      part(high - 1, high - 1) * part(high, high) - part(high - 1, high) * part(high, high - 1);
+  if (is_exceptional) {
+    const double length = std::abs(part(high, high - 1)) + std::abs(part(high - 1, high - 2));
+    sum = 1.5 * length;
+    product = length * length;
+  }
+  const double first = part(low, low), below = part(low + 1, low);
+  std::array<double, 3> x{first * first + part(low, low + 1) * below - sum * first + product,
+                          below * (first + part(low + 1, low + 1) - sum),
+                          below * part(low + 2, low + 1)};
   for (int64_t k = low; k < high; ++k) {
     const int64_t count = std::min<int64_t>(3, high - k + 1);
     const Reflection step = Reflection::of(std::span(x).first(static_cast<size_t>(count)));
@@ -136,11 +150,25 @@ void double_step(SchurForm& form, int64_t low, int64_t high, bool is_exceptional
   }
 }
 
-// The block of rows `at` and at + 1 as a triangle, where its values are real.
+// What the values of the block of rows `at` and at + 1 are told from: they are its second diagonal
+// element, and half +- sqrt(square) times 2^size.
+struct BlockParts {
+  int size;
+  double half, square, below;
+};
+BlockParts parts_of_block(const Matrix& t, int64_t at) {
+  const double half = t(at, at) / 2 - t(at + 1, at + 1) / 2;
+  const double upper = t(at, at + 1), below = t(at + 1, at);
+  const int size = std::ilogb(std::max({std::abs(half), std::abs(upper), std::abs(below)}));
+  const double scaled = std::ldexp(half, -size), scaled_below = std::ldexp(below, -size);
+  return {size, scaled, scaled * scaled + std::ldexp(upper, -size) * scaled_below, scaled_below};
+}
+
+// The block of rows `at` and at + 1, whose element below the diagonal isn't 0, as a triangle, where
+// its values are real.
 void split_block(SchurForm& form, int64_t at) {
   Matrix& t = form.t;
-  const double below = t(at + 1, at), half = (t(at, at) - t(at + 1, at + 1)) / 2;
-  const double square = half * half + t(at, at + 1) * below;
+  const auto [size, half, square, below] = parts_of_block(t, at);
   if (!(square >= 0)) return;
   const double root = half + std::copysign(std::sqrt(square), half);
   const double length = std::hypot(root, below);
@@ -194,6 +222,31 @@ bool begins_block(const Matrix& t, int64_t at) {
   return at + 1 < t.rows && t(at + 1, at) != 0;
 }
 
+Complex not_zero(Complex divisor, double least) {
+  return std::abs(divisor) > least ? divisor : least;
+}
+
+// x of [[a, b], [c, d]] x = right by elimination with the greatest of the four.
+std::pair<Complex, Complex> solved_pair(std::array<Complex, 4> block, Complex upper, Complex lower,
+                                        double least) {
+  auto& [a, b, c, d] = block;
+  const auto size = [](Complex one) { return std::abs(one); };
+  const auto greatest = std::ranges::max_element(block, {}, size) - block.begin();
+  if (greatest >= 2) {
+    std::swap(a, c);
+    std::swap(b, d);
+    std::swap(upper, lower);
+  }
+  if (greatest % 2 == 1) {
+    std::swap(a, b);
+    std::swap(c, d);
+  }
+  const Complex pivot = not_zero(a, least), ratio = c / pivot;
+  const Complex second = (lower - ratio * upper) / not_zero(d - ratio * b, least);
+  const Complex first = (upper - b * second) / pivot;
+  return greatest % 2 == 1 ? std::pair(second, first) : std::pair(first, second);
+}
+
 // x with (t - value) x = 0 and what is below row `at` 0; `x` has these rows from `at` on.
 void substitute_back(const Matrix& t, Complex value, int64_t at, int64_t last,
                      std::pmr::vector<Complex>& x, double least) {
@@ -204,20 +257,15 @@ void substitute_back(const Matrix& t, Complex value, int64_t at, int64_t last,
       sum += t(row, j) * x_at(j);
     return -sum;
   };
-  const auto not_zero = [&](Complex divisor) {
-    return std::abs(divisor) > least ? divisor : least;
-  };
   for (int64_t i = at - 1; i >= 0; --i) {
     if (i > 0 && begins_block(t, i - 1)) {
       const Complex upper = rest(i - 1, i + 1), lower = rest(i, i + 1);
-      const Complex a = t(i - 1, i - 1) - value, d = t(i, i) - value;
-      const double b = t(i - 1, i), c = t(i, i - 1);
-      const Complex divisor = not_zero(a * d - b * c);
-      x_at(i - 1) = (upper * d - b * lower) / divisor;
-      x_at(i) = (a * lower - c * upper) / divisor;
+      const std::array<Complex, 4> block{t(i - 1, i - 1) - value, t(i - 1, i), t(i, i - 1),
+                                         t(i, i) - value};
+      std::tie(x_at(i - 1), x_at(i)) = solved_pair(block, upper, lower, least);
       --i;
     } else {
-      x_at(i) = rest(i, i + 1) / not_zero(t(i, i) - value);
+      x_at(i) = rest(i, i + 1) / not_zero(t(i, i) - value, least);
     }
     constexpr double kGreat = 1e100;
     const double size = std::abs(x_at(i)) + (i + 1 < at ? std::abs(x_at(i + 1)) : 0);
@@ -227,28 +275,39 @@ void substitute_back(const Matrix& t, Complex value, int64_t at, int64_t last,
   }
 }
 
-// q x as column `column`: of length 1, its greatest element real and positive.
-void write_vector(const Matrix& q, const std::pmr::vector<Complex>& x, int64_t last, int64_t column,
+// p d q x as column `column`: of length 1, its greatest element real and positive.
+void write_vector(const BalancedMatrix& balanced, const Matrix& q,
+                  const std::pmr::vector<Complex>& x, int64_t last, int64_t column,
                   Matrix& vectors) {
   const int64_t n = q.rows;
   std::pmr::vector<Complex> v(static_cast<size_t>(n));
-  double square = 0, most = 0;
-  Complex greatest = 1;
+  std::optional<int> size;
   for (int64_t i = 0; i < n; ++i) {
     Complex sum = 0;
     for (int64_t j = 0; j <= last; ++j)
       sum += q(i, j) * x[static_cast<size_t>(j)];
     v[static_cast<size_t>(i)] = sum;
-    square += std::norm(sum);
-    if (!(std::abs(sum) > most * (1 + 8 * kEps))) continue;
-    most = std::abs(sum);
-    greatest = sum;
+    const double length = std::abs(sum);
+    if (!(length > 0)) continue;
+    const int own = std::ilogb(length) + balanced.exponents[static_cast<size_t>(i)];
+    size = std::max(size.value_or(own), own);
+  }
+  double square = 0, most = 0;
+  Complex greatest = 1;
+  for (size_t i = 0; i < v.size(); ++i) {
+    const int by = balanced.exponents[i] - size.value_or(0);
+    v[i] = {std::ldexp(v[i].real(), by), std::ldexp(v[i].imag(), by)};
+    square += std::norm(v[i]);
+    if (!(std::abs(v[i]) > most * (1 + 8 * kEps))) continue;
+    most = std::abs(v[i]);
+    greatest = v[i];
   }
   const Complex scale = std::conj(greatest) / std::abs(greatest) / std::sqrt(square);
   for (int64_t i = 0; i < n; ++i) {
     const Complex one = v[static_cast<size_t>(i)] * scale;
-    vectors(i, 2 * column) = one.real();
-    vectors(i, 2 * column + 1) = one.imag();
+    const int64_t row = balanced.order[static_cast<size_t>(i)];
+    vectors(row, 2 * column) = one.real();
+    vectors(row, 2 * column + 1) = one.imag();
   }
 }
 
@@ -257,15 +316,17 @@ void write_vector(const Matrix& q, const std::pmr::vector<Complex>& x, int64_t l
 EigFactors eig_factors(const Matrix& a) {
   const int64_t n = a.rows;
   EigFactors found{Matrix(n, 2), Matrix(n, 2 * n)};
-  const SchurForm form = schur_form(a);
-  const Matrix& t = form.t;
-  const bool is_finite =
-      std::ranges::all_of(t.values, [](double one) { return std::isfinite(one); });
-  if (!form.is_found || !is_finite) {
+  const auto give_none = [&] {
     std::ranges::fill(found.values.values, std::numeric_limits<double>::quiet_NaN());
     std::ranges::fill(found.vectors.values, std::numeric_limits<double>::quiet_NaN());
     return found;
-  }
+  };
+  const auto is_number = [](double one) { return std::isfinite(one); };
+  if (!std::ranges::all_of(a.values, is_number)) return give_none();
+  const BalancedMatrix like_a = balanced(a);
+  const SchurForm form = schur_form(like_a.values);
+  const Matrix& t = form.t;
+  if (!form.is_found) return give_none();
   double size = 0;
   for (const double one : t.values)
     size = std::max(size, std::abs(one));
@@ -273,26 +334,27 @@ EigFactors eig_factors(const Matrix& a) {
   std::pmr::vector<Complex> x(static_cast<size_t>(n));
   for (int64_t at = 0; at < n; ++at) {
     if (!begins_block(t, at)) {
-      found.values(at, 0) = t(at, at);
+      found.values(at, 0) = std::ldexp(t(at, at), like_a.size);
       x[static_cast<size_t>(at)] = 1;
       substitute_back(t, t(at, at), at, at, x, least);
-      write_vector(form.q, x, at, at, found.vectors);
+      write_vector(like_a, form.q, x, at, at, found.vectors);
       continue;
     }
-    const double half = (t(at, at) - t(at + 1, at + 1)) / 2;
-    const double square = half * half + t(at, at + 1) * t(at + 1, at);
-    const Complex value{t(at + 1, at + 1) + half, std::sqrt(-square)};
+    const BlockParts block = parts_of_block(t, at);
+    const Complex value{t(at + 1, at + 1) + std::ldexp(block.half, block.size),
+                        std::ldexp(std::sqrt(-block.square), block.size)};
     x[static_cast<size_t>(at)] = t(at, at + 1);
     x[static_cast<size_t>(at + 1)] = value - t(at, at);
     substitute_back(t, value, at, at + 1, x, least);
-    write_vector(form.q, x, at + 1, at, found.vectors);
+    write_vector(like_a, form.q, x, at + 1, at, found.vectors);
     for (int64_t i = 0; i < n; ++i) {
       found.vectors(i, 2 * at + 2) = found.vectors(i, 2 * at);
       found.vectors(i, 2 * at + 3) = -found.vectors(i, 2 * at + 1);
     }
     for (const int64_t of : {at, at + 1}) {
-      found.values(of, 0) = value.real();
-      found.values(of, 1) = of == at ? value.imag() : -value.imag();
+      const double imaginary = std::ldexp(value.imag(), like_a.size);
+      found.values(of, 0) = std::ldexp(value.real(), like_a.size);
+      found.values(of, 1) = of == at ? imaginary : -imaginary;
     }
     ++at;
   }
