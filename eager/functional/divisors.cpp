@@ -26,7 +26,8 @@ Tensor common_divisor(const std::vector<Tensor>& numbers, const Loc& loc) {
     const Tensor rest = remainder({state[0], loc}, divisor);
     return {where(is_done, {state[0], loc}, state[1]), where(is_done, {state[1], loc}, rest)};
   };
-  return while_loop(goes_on, step, numbers, loc)[0];
+  // The least integer is its own magnitude, and what is left of a division by it may be below 0.
+  return abs(while_loop(goes_on, step, numbers, loc)[0], loc);
 }
 
 }  // namespace

@@ -101,8 +101,15 @@ Tensor clamp(const Tensor& x, std::optional<Number> low, std::optional<Number> h
   const auto is_whole = [](const std::optional<Number>& bound) {
     return !bound || bound->is_whole();
   };
+  const auto is_nan = [](const std::optional<Number>& bound) {
+    return bound && std::isnan(bound->number);
+  };
   const bool fits = is_floating(x.dtype()) || (is_whole(low) && is_whole(high));
-  const Tensor value = fits ? x : x.to(DType::kFloat, loc);
+  const DType dtype = x.dtype() == DType::kBool ? DType::kInt64 : x.dtype();
+  const Tensor value = x.to(fits ? dtype : DType::kFloat, loc);
+  // No number is within such bounds; ONNX's Clip would take them for none.
+  if (is_nan(low) || is_nan(high))
+    return where(zeros_like(value, loc).to(DType::kBool, loc), {value, loc}, {NAN, loc});
   const auto bound = [&](const std::optional<Number>& number) {
     return number ? literal(within(*number, value.dtype()), value.dtype()) : Tensor();
   };

@@ -285,6 +285,55 @@ TEST(TorchNames, ASignalComesBackFromItsSpectra) {
   EXPECT_TRUE(allclose(whole, fft::rfft(x), {.atol = 1e-4}));
 }
 
+TEST(TorchNames, OrderOfOneNumberOfBoolsAndOfNothing) {
+  const Tensor one = full({}, 5), none = zeros({0}), rows = zeros({0, 3});
+  for (const auto& [value, index] : {median(one, 0), nanmedian(one, -1, true), mode(one, 0)}) {
+    EXPECT_TRUE(equal(value, one));
+    EXPECT_TRUE(equal(index, zeros({}, {.dtype = DType::kInt64})));
+  }
+  EXPECT_TRUE(equal(sort(bools({true, false, true}), 0).first, bools({false, true, true})));
+  EXPECT_EQ(sort(bools({true, false, true}), 0, true).second.to_vector<int64_t>(),
+            (std::vector<int64_t>{0, 2, 1}));
+  EXPECT_TRUE(mode(bools({true, false, true})).first.item<bool>());
+  EXPECT_TRUE(std::isnan(median(none).item<float>()));
+  EXPECT_TRUE(std::isnan(nanmedian(rows).item<float>()));
+  EXPECT_EQ(median(rows, 1).first.data().shape(), (Shape{0}));
+  for (const Tensor& nothing : {none, none.to(DType::kInt64)}) {
+    expect_refusals({
+        {"median: expected elements along axis 0, got", [&] { median(nothing, 0, true); }},
+        {"median: expected elements along axis 0, got", [&] { nanmedian(nothing, 0); }},
+        {"mode: expected elements along axis 0, got", [&] { mode(nothing, 0); }},
+    });
+  }
+}
+
+// No number is within a bound that is NaN; bools are limited as the integers that they stand for.
+TEST(TorchNames, BoundsThatAreNoNumbersAndBoundsOfBools) {
+  const Tensor x = arange(-1, 2).to(DType::kFloat).set_requires_grad();
+  const std::optional<Number> nan = kQuietNan, zero = 0;
+  for (const auto& [low, high] :
+       {std::pair(nan, zero), std::pair(zero, nan), std::pair(nan, std::optional<Number>())}) {
+    EXPECT_TRUE(isnan(clamp(x, low, high)).all().item<bool>());
+    const Tensor of_integers = clamp(ints({1, 2}), low, high);
+    EXPECT_EQ(of_integers.dtype(), DType::kFloat);
+    EXPECT_TRUE(isnan(of_integers).all().item<bool>());
+  }
+  EXPECT_TRUE(equal(grad({clamp(x, nan).sum()}, {x})[0], zeros({3})));
+  const auto limit = [&](const Tensors& in) -> Tensors { return {clamp(in[0], zero, nan)}; };
+  EXPECT_TRUE(isnan(compile(limit)({ones(2)})[0]).all().item<bool>());
+  EXPECT_TRUE(equal(clamp(x.detach(), 1, -1), full({3}, -1)));
+  EXPECT_TRUE(equal(clamp(bools({true, false}), -3, 7), ints({1, 0})));
+}
+
+// What is left of a division by the least integer is below 0.
+TEST(TorchNames, DivisorsAreNotNegative) {
+  const Tensor least = full({1}, std::numeric_limits<int64_t>::min(), {.dtype = DType::kInt64});
+  const Tensor most = full({1}, std::numeric_limits<int64_t>::max(), {.dtype = DType::kInt64});
+  EXPECT_EQ(gcd(least, most).item<int64_t>(), 1);
+  EXPECT_EQ(gcd(most, least).item<int64_t>(), 1);
+  EXPECT_EQ(gcd(ints({-12, 0}), ints({18, -5})).to_vector<int64_t>(), (std::vector<int64_t>{6, 5}));
+}
+
 TEST(TorchNames, Refusals) {
   expect_refusals({
       {"names_test.cpp:", [] { scatter_reduce(ones(2), 0, ints({0}), ones(1), "median"); }},

@@ -63,6 +63,10 @@ std::pair<Tensor, Tensor> sort(const Tensor& x, int64_t axis, bool descending, L
   require_defined(x, "sort", "x", loc);
   if (x.rank() == 0) return {x, zeros({}, {.dtype = DType::kInt64}, loc)};
   static const OpDef& op = op_named("TopK");
+  if (x.dtype() == DType::kBool) {
+    const auto [values, indices] = sort(x.to(DType::kUInt8, loc), axis, descending, loc);
+    return {values.to(DType::kBool, loc), indices};
+  }
   const Tensor inputs[] = {x, dims_tensor({x.size(axis, loc)}, loc)};
   const std::vector<Tensor> found =
       apply_many(op, inputs, {{"axis", axis}, {"largest", int64_t{descending}}}, 2, loc);
@@ -91,17 +95,32 @@ Tensor numbers_along(const Tensor& x, int64_t axis, const Loc& loc) {
   return (!isnan(x.detach(), loc)).to(DType::kInt64, loc).sum({axis}, true, loc);
 }
 
+void require_elements(const Tensor& x, int64_t axis, const char* function, const Loc& loc) {
+  const Dim size = x.size(axis, loc);
+  if (size.is_known() && size.value() == 0)
+    fail_at(loc, function, ": expected elements along axis ", axis, ", got ", x.type());
+}
+
+// The median of all elements of a tensor without any is NaN, as their mean is.
+bool has_no_numbers(const Tensor& x, const Loc& loc) {
+  const Dim count = x.numel(loc);
+  return is_floating(x.dtype()) && count.is_known() && count.value() == 0;
+}
+
 }  // namespace
 
 Tensor median(const Tensor& x, Loc loc) {
   require_defined(x, "median", "x", loc);
+  if (has_no_numbers(x, loc)) return full({}, NAN, {.dtype = x.dtype()}, loc);
   return median(x.reshape({-1}, loc), 0, false, loc).first;
 }
 // Sorted, NaNs are last: the first of them, where there are some, as in torch.
 std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
   require_defined(x, "median", "x", loc);
+  if (x.rank() == 0) return sort(x, axis, false, loc);
+  require_elements(x, axis, "median", loc);
   const auto [values, indices] = sort(x, axis, false, loc);
-  if (is_floating(x.dtype()) && x.rank() > 0) {
+  if (is_floating(x.dtype())) {
     const Tensor size = dim_tensor(x.size(axis, loc), loc);
     const Tensor middle = dim_tensor(floor_div(x.size(axis, loc) - 1, 2), loc);
     const Tensor numbers = numbers_along(x, axis, loc);
@@ -115,11 +134,13 @@ std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim, Lo
 }
 Tensor nanmedian(const Tensor& x, Loc loc) {
   require_defined(x, "nanmedian", "x", loc);
+  if (has_no_numbers(x, loc)) return full({}, NAN, {.dtype = x.dtype()}, loc);
   return nanmedian(x.reshape({-1}, loc), 0, false, loc).first;
 }
 std::pair<Tensor, Tensor> nanmedian(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
   require_defined(x, "nanmedian", "x", loc);
   if (!is_floating(x.dtype()) || x.rank() == 0) return median(x, axis, keepdim, loc);
+  require_elements(x, axis, "nanmedian", loc);
   const auto [values, indices] = sort(x, axis, false, loc);
   // Of no numbers the first NaN.
   const Tensor last = maximum({sub({numbers_along(x, axis, loc), loc}, 1), loc}, 0);
@@ -131,7 +152,8 @@ std::pair<Tensor, Tensor> nanmedian(const Tensor& x, int64_t axis, bool keepdim,
 // length says.
 std::pair<Tensor, Tensor> mode(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
   require_defined(x, "mode", "x", loc);
-  if (x.rank() == 0) return {x, zeros({}, {.dtype = DType::kInt64}, loc)};
+  if (x.rank() == 0) return sort(x, axis, false, loc);
+  require_elements(x, axis, "mode", loc);
   const auto [values, indices] = sort(x.detach(), axis, false, loc);
   const Tensor next = values.slice(axis, {Dim(1), {}}, loc);
   const Tensor before = values.slice(axis, {{}, Dim(-1)}, loc);
