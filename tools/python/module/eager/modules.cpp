@@ -4,6 +4,7 @@
 
 #include "eager/nn/init.h"
 #include "tools/python/module/eager/arguments.h"
+#include "tools/python/module/eager/attributes.h"
 #include "tools/python/module/eager/bindings.h"
 #include "tools/python/module/eager/function_rows.h"
 
@@ -256,7 +257,7 @@ void bind_init(py::module_& nn_module) {
 }  // namespace
 
 void bind_modules(py::module_& nn_module) {
-  py::class_<nn::Module> module(nn_module, "Module", py::dynamic_attr(),
+  py::class_<nn::Module> module(nn_module, "Module", py::dynamic_attr(), attributes_are_collected(),
                                 "What modules derive from: `forward` computes, parameters and "
                                 "modules among the attributes are registered.");
   module.def("__init__", &construct, py::detail::is_new_style_constructor());

@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include "tools/python/module/eager/arguments.h"
+#include "tools/python/module/eager/attributes.h"
 #include "tools/python/module/eager/bindings.h"
 #include "tools/python/module/eager/function_rows.h"
 
@@ -292,7 +293,7 @@ py::object step(optim::Optimizer& self, const py::object& closure) {
 }
 
 void bind_base(py::module_& m) {
-  py::class_<optim::Optimizer>(m, "Optimizer", py::dynamic_attr(),
+  py::class_<optim::Optimizer>(m, "Optimizer", py::dynamic_attr(), attributes_are_collected(),
                                "What optimisers derive from: Optimizer(params, defaults), step().")
       .def("__init__", &construct_base, py::detail::is_new_style_constructor(), py::arg("params"),
            py::arg("defaults"))

@@ -7,6 +7,7 @@
 
 #include "eager/optim.h"
 #include "tools/python/module/eager/arguments.h"
+#include "tools/python/module/eager/attributes.h"
 #include "tools/python/module/eager/bindings.h"
 
 namespace sardonyx::python::eager_layer {
@@ -262,7 +263,7 @@ void bind_steps(py::module_& m) {
 
 void bind_schedulers(py::module_& m) {
   py::class_<Scheduler, std::shared_ptr<Scheduler>>(
-      m, "LRScheduler", py::dynamic_attr(),
+      m, "LRScheduler", py::dynamic_attr(), attributes_are_collected(),
       "What schedules derive from: LRScheduler(optimizer), get_lr() gives the rates by group.")
       .def("__init__", &construct_scheduler, py::detail::is_new_style_constructor(),
            py::arg("optimizer"), py::arg("last_epoch") = -1)
