@@ -44,7 +44,9 @@ class Printer {
         out_ << static_cast<const std::complex<double>*>(tensor_.raw())[at];
         return;
       default:
-        if (numbers_.empty())
+        if (tensor_.dtype() == DType::kUInt64)
+          out_ << static_cast<uint64_t>(integers_[at]);
+        else if (numbers_.empty())
           out_ << integers_[at];
         else
           out_ << numbers_[at];

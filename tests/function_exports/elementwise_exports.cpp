@@ -167,6 +167,8 @@ void add_types(std::vector<Function>& all) {
       {"remainder of integers", i, SARDONYX_OF(remainder(in[0], in[1])), {10, "Mod"}},
       {"fmod of integers", i, SARDONYX_OF(fmod(in[0], in[1])), {10, "Mod"}},
       {"floor_divide of integers", i, SARDONYX_OF(floor_divide(in[0], in[1])), {10, "Mod"}},
+      {"gcd", i, SARDONYX_OF(gcd(in[0], in[1])), {10, "Mod"}},
+      {"lcm", i, SARDONYX_OF(lcm(in[0], in[1])), {10, "Mod"}},
       {"maximum of integers", i, SARDONYX_OF(maximum(in[0], in[1]))},
       {"minimum of integers", i, SARDONYX_OF(minimum(in[0], in[1]))},
       {"clamp of integers", i, SARDONYX_OF(clamp(in[0], -2, 3))},

@@ -1,8 +1,10 @@
 """Names of torch: values against NumPy's, keywords, named results, messages."""
 import copy
+import gc
 import io
 import pickle
 import unittest
+import weakref
 
 import numpy as np
 
@@ -387,11 +389,70 @@ class Messages(unittest.TestCase):
             (lambda: schedules.LinearLR(optimizer, total=3), r"LinearLR\(\) has no argument total; there are"),
             (lambda: schedules.ReduceLROnPlateau(optimizer, "up"), "mode: expected one of 'min', 'max', got 'up'"),
             (lambda: schedules.SequentialLR(optimizer, [3], [1]), "schedulers: expected LRSchedulers, got 3"),
+            (lambda: optimizer.set_lr("a", 0), r"set_lr\(\): lr: expected float, got 'a'"),
+            (lambda: optimizer.set_lr(1.0, -1), r"set_lr\(\): group: expected int, got -1"),
+            (lambda: eager.Generator().manual_seed("a"), r"manual_seed\(\): seed: expected int, got 'a'"),
+            (lambda: eager.Generator().set_state("a"), r"set_state\(\): new_state: expected a Tensor, got 'a'"),
+            (lambda: eager.set_rng_state("a"), r"set_rng_state\(\): new_state: expected a Tensor, got 'a'"),
+            (lambda: amp.GradScaler().scale("a"), r"scale\(\): outputs: expected a Tensor, got 'a'"),
+            (lambda: amp.GradScaler().step(3), r"step\(\): optimizer: expected an Optimizer, got 3"),
+            (lambda: amp.GradScaler().unscale_(None), r"unscale_\(\): optimizer: expected an Optimizer, got None"),
         ):
             with self.subTest(said=said):
                 with self.assertRaisesRegex(TypeError, said) as caught:
                     call()
                 self.assertNotIn("incompatible", str(caught.exception))
+
+
+class Cycles(unittest.TestCase):
+    def test_what_holds_itself_is_freed(self):
+        class Model(nn.Module):
+            pass
+
+        class Layer(nn.Linear):
+            def __init__(self):
+                self.before = [1]
+                super().__init__(2, 2)
+
+        class Steps(optim.Optimizer):
+            def step(self, closure=None):
+                pass
+
+        class Rates(optim.LRScheduler):
+            def get_lr(self):
+                return [1.0]
+
+        weight = eager.ones(2)
+        for make in (Model, Layer, lambda: Steps([weight], {}), lambda: Rates(optim.SGD([weight], lr=0.1))):
+            made = make()
+            made.own = [made]
+            made.kept = [1, [2]]
+            gc.collect()
+            self.assertEqual(made.kept, [1, [2]])
+            left = weakref.ref(made)
+            del made
+            gc.collect()
+            self.assertIsNone(left(), make)
+
+    def test_text_of_unsigned_numbers(self):
+        x = eager.tensor([2**64 - 1, 2**63, 1], dtype="uint64")
+        self.assertEqual(repr(x), "Tensor(uint64[3] [18446744073709551615, 9223372036854775808, 1])")
+
+    def test_numbers_are_taken_as_they_are(self):
+        self.assertEqual(eager.tensor([2**64 - 1, 1]).tolist(), [2**64 - 1, 1])
+        self.assertEqual(eager.tensor([[2**63], [1]], dtype="int64").tolist(), [[-(2**63)], [1]])
+        self.assertEqual(eager.tensor([0.1], dtype="float64").tolist(), [0.1])
+        self.assertEqual(eager.tensor([2.0**53 - 1], dtype="int64").tolist(), [2**53 - 1])
+        self.assertEqual(eager.tensor([2.0**63, 1]).dtype, eager.tensor([0.5]).dtype)
+        self.assertEqual(eager.tensor([2**64, -1], dtype="float64").tolist(), [2.0**64, -1])
+        for long in ([2**64], [2**63, -1]):
+            with self.assertRaisesRegex(ValueError, "no type of integers holds all of them"):
+                eager.tensor(long)
+
+    def test_seeding_gives_the_generator(self):
+        generator = eager.Generator()
+        self.assertIs(generator.manual_seed(3), generator)
+        self.assertEqual(generator.initial_seed(), 3)
 
 
 if __name__ == "__main__":

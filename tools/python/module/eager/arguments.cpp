@@ -217,6 +217,9 @@ void convert(const py::handle& from, py::object& to) {
 void convert(const py::handle& from, const eager::optim::Optimizer*& to) {
   to = &from.cast<const eager::optim::Optimizer&>();
 }
+void convert(const py::handle& from, eager::optim::Optimizer*& to) {
+  to = &from.cast<eager::optim::Optimizer&>();
+}
 void convert(const py::handle& from, std::vector<int64_t>& to) {
   to = int64s_from(from);
 }

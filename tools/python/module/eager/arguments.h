@@ -81,6 +81,7 @@ void convert(const py::handle& from, eager::Number& to);
 void convert(const py::handle& from, std::string& to);
 void convert(const py::handle& from, py::object& to);
 void convert(const py::handle& from, const eager::optim::Optimizer*& to);
+void convert(const py::handle& from, eager::optim::Optimizer*& to);
 void convert(const py::handle& from, std::vector<int64_t>& to);
 void convert(const py::handle& from, std::vector<double>& to);
 void convert(const py::handle& from, Dims& to);
@@ -123,6 +124,8 @@ template <>
 inline constexpr const char* kExpected<Tensor> = "a Tensor";
 template <>
 inline constexpr const char* kExpected<const eager::optim::Optimizer*> = "an Optimizer";
+template <>
+inline constexpr const char* kExpected<eager::optim::Optimizer*> = "an Optimizer";
 template <>
 inline constexpr const char* kExpected<std::vector<Tensor>> = "Tensors";
 
@@ -169,6 +172,8 @@ template <>
 inline constexpr const char* kPythonType<py::object> = "Any";
 template <>
 inline constexpr const char* kPythonType<const eager::optim::Optimizer*> = "Optimizer";
+template <>
+inline constexpr const char* kPythonType<eager::optim::Optimizer*> = "Optimizer";
 template <>
 inline constexpr const char* kPythonType<eager::nn::Sizes> = "Ints";
 template <>

@@ -162,17 +162,26 @@ void bind_grad(py::module_& module) {
 }
 
 void bind_generators(py::module_& module) {
-  py::class_<eager::Generator>(module, "Generator",
-                               "A sequence of random numbers (Philox 4x32-10), the same for any "
-                               "number of threads.")
-      .def(py::init<uint64_t>(), py::arg("seed") = 0)
-      .def("manual_seed", &eager::Generator::manual_seed, py::arg("seed"))
+  py::class_<eager::Generator> generator(
+      module, "Generator",
+      "A sequence of random numbers (Philox 4x32-10), the same for any "
+      "number of threads.");
+  generator.def(py::init<uint64_t>(), py::arg("seed") = 0)
       .def("initial_seed", &eager::Generator::initial_seed)
-      .def("get_state", &eager::Generator::get_state)
-      .def("set_state", &eager::Generator::set_state, py::arg("new_state"));
-  RowDefiner(module).function("manual_seed(seed)", eager::manual_seed);
+      .def("get_state", &eager::Generator::get_state);
+  RowDefiner define(module, &generator);
+  define.method("manual_seed(self, seed)",
+                [](const py::object& self, uint64_t seed) {
+                  self.cast<const eager::Generator&>().manual_seed(seed);
+                  return self;
+                },
+                {"Starts the sequence of a seed; gives the generator."});
+  define.method("set_state(self, new_state)", [](const py::object& self, const Tensor& state) {
+    self.cast<const eager::Generator&>().set_state(state);
+  });
+  define.function("manual_seed(seed)", eager::manual_seed);
   module.def("get_rng_state", &eager::get_rng_state);
-  module.def("set_rng_state", &eager::set_rng_state, py::arg("new_state"));
+  define.function("set_rng_state(new_state)", eager::set_rng_state);
 }
 
 }  // namespace

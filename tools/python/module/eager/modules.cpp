@@ -270,7 +270,8 @@ void bind_modules(py::module_& nn_module) {
       .def("__getattr__", &attribute_of)
       .def("register_forward_hook", &register_hook, py::arg("hook"),
            "hook(module, inputs, output) after each call, until the handle that this gives is "
-           "removed; what it gives takes the output's place.")
+           "removed; what it gives takes the output's place. A hook that holds the module, as a "
+           "method of it does, keeps it until then.")
       .def("register_forward_pre_hook", &register_pre_hook, py::arg("hook"),
            "hook(module, inputs) before each call, until the handle that this gives is removed; "
            "what it gives takes the inputs' place.")

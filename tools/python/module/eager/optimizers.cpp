@@ -293,8 +293,10 @@ py::object step(optim::Optimizer& self, const py::object& closure) {
 }
 
 void bind_base(py::module_& m) {
-  py::class_<optim::Optimizer>(m, "Optimizer", py::dynamic_attr(), attributes_are_collected(),
-                               "What optimisers derive from: Optimizer(params, defaults), step().")
+  py::class_<optim::Optimizer> optimizer(
+      m, "Optimizer", py::dynamic_attr(), attributes_are_collected(),
+      "What optimisers derive from: Optimizer(params, defaults), step().");
+  optimizer
       .def("__init__", &construct_base, py::detail::is_new_style_constructor(), py::arg("params"),
            py::arg("defaults"))
       .def("_add_group", &add_python_group)
@@ -311,14 +313,16 @@ void bind_base(py::module_& m) {
           "lr", [](const optim::Optimizer& self) { return self.lr(); },
           [](const optim::Optimizer& self, double lr) { self.set_lr(lr); },
           "The learning rate; setting it sets that of all groups.")
-      .def("get_lr", &optim::Optimizer::lr, py::arg("group") = 0)
-      .def(
-          "set_lr",
-          [](const optim::Optimizer& self, double lr, size_t group) { self.set_lr(lr, group); },
-          py::arg("lr"), py::arg("group"))
       .def("state_dict", &optim::Optimizer::state_dict)
       .def("load_state_dict", &optim::Optimizer::load_state_dict, py::arg("state_dict"))
       .def("named_states", &optim::Optimizer::named_states);
+  RowDefiner define(m, &optimizer);
+  define.method("get_lr(self, group=0)", [](const py::object& self, uint64_t group) {
+    return self.cast<const optim::Optimizer&>().lr(group);
+  });
+  define.method("set_lr(self, lr, group)", [](const py::object& self, double lr, uint64_t group) {
+    self.cast<const optim::Optimizer&>().set_lr(lr, group);
+  });
 }
 
 }  // namespace

@@ -246,7 +246,31 @@ void bind_dtypes(py::module_& module) {
       "The NumPy type; of bfloat16, float8 and int4 that of ml_dtypes.");
 }
 
-// A tensor of what numpy.asarray takes; numbers of Python become float32, int64 or bool.
+// NumPy makes floats of integers of which some alone need all 64 bits, and objects of longer ones.
+py::object with_exact_integers(const py::object& array, const py::object& data,
+                               bool may_be_floats) {
+  const std::string kind = py::str(array.attr("dtype").attr("kind"));
+  const bool may_be_long =
+      kind == "O" ||
+      (kind == "f" && py::bool_(array.attr("__ge__")(py::float_(0x1p63)).attr("any")()));
+  if (!may_be_long) return array;
+  const py::object objects =
+      py::module_::import("numpy").attr("asarray")(data, py::arg("dtype") = "object");
+  bool do_fit = true;
+  for (const py::handle& one : objects.attr("flat")) {
+    if (!PyLong_Check(one.ptr())) return array;
+    do_fit &= PyLong_AsUnsignedLongLong(one.ptr()) != UINT64_MAX || !PyErr_Occurred();
+    PyErr_Clear();
+  }
+  if (do_fit) return objects.attr("astype")("uint64");
+  if (may_be_floats) return objects.attr("astype")("float64");
+  throw py::value_error(
+      "tensor(): data: no type of integers holds all of them; write one as a "
+      "float for a tensor of floats");
+}
+
+// A tensor of what numpy.asarray takes; numbers of Python become float32, int64 or bool unless
+// `dtype` is given, and integers from 2^63 on uint64.
 Tensor tensor_of(const py::object& data, const py::object& dtype, bool requires_grad) {
   Tensor made;
   if (py::isinstance<Tensor>(data)) {
@@ -255,8 +279,10 @@ Tensor tensor_of(const py::object& data, const py::object& dtype, bool requires_
     const py::module_ numpy = py::module_::import("numpy");
     py::object array = numpy.attr("asarray")(data);
     const bool is_python_number = !py::hasattr(data, "__array__");
-    if (is_python_number && py::object(array.attr("dtype")).equal(numpy.attr("dtype")("float64")))
-      array = array.attr("astype")("float32");
+    const bool may_be_floats = !dtype.is_none() && is_floating(dtype_from(dtype));
+    if (is_python_number) array = with_exact_integers(array, data, may_be_floats);
+    const bool is_double = py::object(array.attr("dtype")).equal(numpy.attr("dtype")("float64"));
+    if (is_python_number && is_double && dtype.is_none()) array = array.attr("astype")("float32");
     made = Tensor(tensor_from_array(array, "tensor").clone());
   }
   if (!dtype.is_none()) made = made.to(dtype_from(dtype), python_line()).detach();
