@@ -259,8 +259,23 @@ Tensor& Tensor::retain_grad(Loc loc) {
   return *this;
 }
 
+void detail::note_hooks(const Tensor& tensor) {
+  TraceContext* frame = TraceContext::active();
+  const TensorImpl& impl = *tensor.impl();
+  if (!frame || impl.symbol || impl.is_literal) return;
+  const auto numbers = [](const TensorImpl& of) {
+    const bool has_hooks = of.grad_state && of.grad_state->hooks;
+    return has_hooks ? of.grad_state->hooks->numbers() : std::vector<size_t>();
+  };
+  frame->root().guards.note({&impl, 'h'}, [tensor, numbers, was = numbers(impl)]() -> std::string {
+    if (numbers(*tensor.impl()) == was) return "";
+    return sardonyx::text("a tensor ", tensor.type(), " has other hooks now");
+  });
+}
+
 RemovableHandle Tensor::register_hook(Hook hook) const {
   defined_impl(*this);
+  detail::note_hooks(*this);
   std::shared_ptr<detail::HookList<Hook>>& hooks = impl_->grads().hooks;
   if (!hooks) hooks = std::make_shared<detail::HookList<Hook>>();
   return hooks->add(std::move(hook));

@@ -67,5 +67,9 @@ void keep_gradient(TensorImpl& of, Tensor gradient);
 bool may_be_gradient(const Tensor& gradient, const Tensor& of);
 bool may_fit(const Tensor& gradient, const Tensor& of);  // of any element type
 
+// A trace is of use while the program's tensor has the hooks that it had when the trace first
+// called or changed them.
+void note_hooks(const Tensor& tensor);
+
 }  // namespace detail
 }  // namespace sardonyx::eager

@@ -129,6 +129,7 @@ std::vector<RecordedStep> steps_of(const std::vector<std::shared_ptr<TapeNode>>&
 
 Val run_hooks(const Val& value, const Val& gradient) {
   const detail::TensorImpl& impl = detail::impl_of(value);
+  detail::note_hooks(detail::tensor_of(value));
   if (!impl.grad_state || !impl.grad_state->hooks) return gradient;
   Tensor current = detail::tensor_of(gradient);
   impl.grad_state->hooks->for_each([&](const Tensor::Hook& hook) {

@@ -614,5 +614,25 @@ TEST(CompileSlices, BoundsOfSizesOnOpenAxes) {
   }
 }
 
+TEST(Compile, HooksOfTensorsAreConditions) {
+  const Tensor weight = ones({2}, {.requires_grad = true});
+  int traces = 0;
+  const auto gradient = compile([&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    ++traces;
+    const RemovableHandle own = weight.register_hook([](const Tensor& found) { return found * 5; });
+    const std::vector<Tensor> found = grad({(weight * in[0]).sum()}, {weight});
+    own.remove();
+    return {found[0]};
+  });
+  const auto found = [&] { return gradient({ones({2})})[0].to_vector<float>()[0]; };
+  EXPECT_EQ(found(), 5);
+  EXPECT_EQ(found(), 5);
+  EXPECT_EQ(traces, 1);
+  const RemovableHandle twice = weight.register_hook([](const Tensor& found) { return found * 2; });
+  EXPECT_EQ(found(), 10);
+  twice.remove();
+  EXPECT_EQ(found(), 5);
+}
+
 }  // namespace
 }  // namespace sardonyx::eager
