@@ -15,7 +15,8 @@ namespace {
 
 using Complex = std::complex<double>;
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-constexpr int kMaxSteps = 60;  // for one or two values; some three are enough for numbers
+// For one or two values. Some three are enough most often, but many where values are repeated.
+constexpr int kMaxSteps = 300;
 
 // q t q^T = a; t is upper triangular but for blocks of two along its diagonal, which have a pair of
 // complex values each.
@@ -112,10 +113,11 @@ void double_step(SchurForm& form, int64_t low, int64_t high, bool is_exceptional
   const int64_t n = t.rows;
   double sum = t(high - 1, high - 1) + t(high, high);
   double product = t(high - 1, high - 1) * t(high, high) - t(high - 1, high) * t(high, high - 1);
-  if (is_exceptional) {
+  if (is_exceptional) {  // beside the last element by as much as what is to vanish
     const double size = std::abs(t(high, high - 1)) + std::abs(t(high - 1, high - 2));
-    sum = 1.5 * size;
-    product = size * size;
+    const double last = t(high, high);
+    sum = 2 * last + 1.5 * size;
+    product = last * last + 1.5 * last * size + size * size;
   }
   std::array<double, 3> x{
       t(low, low) * t(low, low) + t(low, low + 1) * t(low + 1, low) - sum * t(low, low) + product,
@@ -163,16 +165,24 @@ void split_block(SchurForm& form, int64_t at) {
   t(at + 1, at) = 0;
 }
 
+double greatest_of(const Matrix& a) {
+  double most = 0;
+  for (const double one : a.values)
+    most = std::max(most, std::abs(one));
+  return most;
+}
+
 SchurForm schur_form(const Matrix& a) {
   SchurForm form = hessenberg_form(a);
   Matrix& t = form.t;
+  const double most = greatest_of(t);
   int steps = 0;
   for (int64_t high = t.rows - 1; high > 0;) {
     check_interrupted();
     int64_t low = high;
     for (; low > 0; --low) {
       const double size = std::abs(t(low, low)) + std::abs(t(low - 1, low - 1));
-      if (std::abs(t(low, low - 1)) > kEps * size) continue;
+      if (std::abs(t(low, low - 1)) > kEps * (size > 0 ? size : most)) continue;
       t(low, low - 1) = 0;
       break;
     }
@@ -257,7 +267,13 @@ void write_vector(const Matrix& q, const std::pmr::vector<Complex>& x, int64_t l
 EigFactors eig_factors(const Matrix& a) {
   const int64_t n = a.rows;
   EigFactors found{Matrix(n, 2), Matrix(n, 2 * n)};
-  const SchurForm form = schur_form(a);
+  // Products of elements neither overflow nor vanish where the greatest is about 1.
+  Matrix scaled = a;
+  int exponent = 0;
+  if (const double most = greatest_of(a); std::isfinite(most)) std::frexp(most, &exponent);
+  for (double& one : scaled.values)
+    one = std::ldexp(one, -exponent);
+  const SchurForm form = schur_form(scaled);
   const Matrix& t = form.t;
   const bool is_finite =
       std::ranges::all_of(t.values, [](double one) { return std::isfinite(one); });
@@ -266,10 +282,7 @@ EigFactors eig_factors(const Matrix& a) {
     std::ranges::fill(found.vectors.values, std::numeric_limits<double>::quiet_NaN());
     return found;
   }
-  double size = 0;
-  for (const double one : t.values)
-    size = std::max(size, std::abs(one));
-  const double least = std::max(kEps * size, std::numeric_limits<double>::min());
+  const double least = std::max(kEps * greatest_of(t), std::numeric_limits<double>::min());
   std::pmr::vector<Complex> x(static_cast<size_t>(n));
   for (int64_t at = 0; at < n; ++at) {
     if (!begins_block(t, at)) {
@@ -296,6 +309,8 @@ EigFactors eig_factors(const Matrix& a) {
     }
     ++at;
   }
+  for (double& one : found.values.values)
+    one = std::ldexp(one, exponent);
   return found;
 }
 
