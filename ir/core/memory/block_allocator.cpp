@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 
 #include "ir/core/memory/guard_pages.h"
@@ -21,7 +22,7 @@ namespace {
 
 // Below, the heap serves well.
 constexpr size_t kLarge = 256 << 10;
-// Larger ones are not kept at first, unless keep_blocks() asks for more than is kept by itself.
+// Larger ones are not kept at first, unless keep_blocks() asks for that.
 constexpr size_t kLargestKept = 32 << 20;
 // From here on, fewer and larger pages are worth asking for: they are had five times as fast as as
 // many bytes of small ones, and to run through them takes a few percent less. But where the system
@@ -90,9 +91,11 @@ class BlockList {
     limit_ = least_;
   }
 
-  void keep(size_t bytes) {
-    least_ = limit_ = std::max(bytes, kKeptBytes);
-    shrink(bytes);
+  // From now on between so many at first and so many at most.
+  void keep(size_t least, size_t most) {
+    least_ = limit_ = least;
+    most_ = most;
+    shrink(limit_);
   }
 
  private:
@@ -148,11 +151,12 @@ class KeptBlocks {
     large_.release();
   }
 
-  void keep(size_t bytes) {
+  void keep(std::optional<size_t> bytes) {
     const std::lock_guard lock(mutex_);
-    largest_ = std::max(bytes, kLargestKept);
-    blocks_.keep(bytes);
     large_.release();
+    largest_ = bytes.value_or(kLargestKept);
+    blocks_.keep(bytes.value_or(kKeptBytes), bytes.value_or(kMaxKeptBytes));
+    large_.keep(0, bytes ? 0 : kMaxKeptLargeBytes);
   }
 
  private:
@@ -274,7 +278,7 @@ void give_back_addresses(void* begin, size_t bytes) {
   munmap(begin, bytes);
 }
 
-void keep_blocks(size_t bytes) {
+void keep_blocks(std::optional<size_t> bytes) {
   g_kept_blocks.keep(bytes);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 namespace sardonyx {
 
@@ -28,11 +29,12 @@ void* reserve_addresses(size_t bytes);
 size_t take_memory(void* begin, size_t bytes, size_t most);
 void give_back_addresses(void* begin, size_t bytes);
 
-// Keeps up to `bytes` of large blocks that were given back, whatever their sizes, where the next
-// ones to be taken are likely to be of the same sizes: writing to fresh memory costs several times
-// as much as to old. Gives back to the system what is more than that. By default a few small ones
-// are kept, and larger ones once their sizes are asked for again, as far as no other large one is
-// mapped meanwhile.
-void keep_blocks(size_t bytes);
+// Keeps up to `bytes` of blocks that were given back, whatever their sizes and never more, where
+// the next ones to be taken are likely to be of the same sizes: writing to fresh memory costs
+// several times as much as to old. Gives back to the system what is more than that. Without a
+// number, as it is by default: a few small ones are kept (8 MiB, up to 64 MiB where their sizes are
+// asked for again), and larger ones once their sizes are asked for again (up to 256 MiB), as far as
+// no other large one is mapped meanwhile.
+void keep_blocks(std::optional<size_t> bytes);
 
 }  // namespace sardonyx

@@ -71,10 +71,39 @@ TEST(MemoryBlocks, large_ones_are_kept_where_that_is_asked_for) {
   EXPECT_NE(second, third);
   for (void* block : {second, third, take_block(kBytes)})
     give_back_block(block, kBytes);
-  keep_blocks(0);
+  keep_blocks(std::nullopt);
   void* last = take_block(kBytes);
   static_cast<char*>(last)[kBytes - 1] = 7;
   give_back_block(last, kBytes);
+}
+
+TEST(MemoryBlocks, no_more_is_kept_than_was_asked_for) {
+  if (are_blocks_watched()) GTEST_SKIP() << "blocks are watched";
+  // Whether one of two blocks was written to before, by their last bytes, when all are taken for
+  // the fourth time.
+  const auto are_used = [](size_t bytes) {
+    bool is_used = false;
+    for (int round = 0; round < 4; ++round) {
+      auto* first = static_cast<unsigned char*>(take_block(bytes));
+      auto* second = static_cast<unsigned char*>(take_block(bytes));
+      is_used = first[bytes - 1] == 7 || second[bytes - 1] == 7;
+      first[bytes - 1] = second[bytes - 1] = 7;
+      give_back_block(first, bytes);
+      give_back_block(second, bytes);
+    }
+    return is_used;
+  };
+  keep_blocks(16 << 20);
+  EXPECT_TRUE(are_used(12 << 20));
+  EXPECT_FALSE(are_used(20 << 20));
+  EXPECT_FALSE(are_used(40 << 20));
+  keep_blocks(0);
+  EXPECT_FALSE(are_used(1 << 20));
+  EXPECT_FALSE(are_used(40 << 20));
+  keep_blocks(std::nullopt);
+  EXPECT_TRUE(are_used(1 << 20));
+  EXPECT_TRUE(are_used(40 << 20));
+  release_kept_blocks();
 }
 
 TEST(MemoryBlocks, large_ones_are_kept_once_they_are_asked_for_again) {

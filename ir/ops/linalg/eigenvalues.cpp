@@ -19,7 +19,8 @@ namespace {
 
 using Complex = std::complex<double>;
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-constexpr int kMaxSteps = 60;  // for one or two values; some three are enough for numbers
+// For one or two values. Some three are enough most often, but many where values are repeated.
+constexpr int kMaxSteps = 300;
 
 // q t q^T = a; t is upper triangular but for blocks of two along its diagonal, which have a pair of
 // complex values each.
@@ -126,10 +127,11 @@ void double_step(SchurForm& form, int64_t low, int64_t high, bool is_exceptional
   double sum = part(high - 1, high - 1) + part(high, high);
   double product =
       part(high - 1, high - 1) * part(high, high) - part(high - 1, high) * part(high, high - 1);
-  if (is_exceptional) {
+  if (is_exceptional) {  // beside the last element by as much as what is to vanish
     const double length = std::abs(part(high, high - 1)) + std::abs(part(high - 1, high - 2));
-    sum = 1.5 * length;
-    product = length * length;
+    const double last = part(high, high);
+    sum = 2 * last + 1.5 * length;
+    product = last * last + 1.5 * last * length + length * length;
   }
   const double first = part(low, low), below = part(low + 1, low);
   std::array<double, 3> x{first * first + part(low, low + 1) * below - sum * first + product,
@@ -194,13 +196,16 @@ void split_block(SchurForm& form, int64_t at) {
 SchurForm schur_form(const Matrix& a) {
   SchurForm form = hessenberg_form(a);
   Matrix& t = form.t;
+  double most = 0;  // what an element between zeros on the diagonal is small beside
+  for (const double one : t.values)
+    most = std::max(most, std::abs(one));
   int steps = 0;
   for (int64_t high = t.rows - 1; high > 0;) {
     check_interrupted();
     int64_t low = high;
     for (; low > 0; --low) {
       const double size = std::abs(t(low, low)) + std::abs(t(low - 1, low - 1));
-      if (std::abs(t(low, low - 1)) > kEps * size) continue;
+      if (std::abs(t(low, low - 1)) > kEps * (size > 0 ? size : most)) continue;
       t(low, low - 1) = 0;
       break;
     }

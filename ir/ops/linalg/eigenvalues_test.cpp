@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <limits>
 
 #include "ir/ops/linalg/factorizations.h"
@@ -91,6 +92,25 @@ TEST(Eigenvalues, NearADefectiveBlock) {
                     0,  0, -1, 0, 0, -1, 0, 0, 0, 0,  0, 1, 0, 0, 0, 0, -2, 0, 1,  0,  0, 0,
                     -2, 0, 0,  0, 0, 0,  0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0,  1, -2, 0});
   EXPECT_LT(residual(a, eig_factors(a)), 1e-12);
+}
+
+// Of adjacency matrices, by the bits of their rows: steps towards values that are repeated are
+// short, and exceptional shifts must not lose them.
+TEST(Eigenvalues, ThatAreRepeated) {
+  const std::vector<std::vector<uint32_t>> cases{
+      {0x1, 0x1, 0x6, 0x2},
+      {0x9, 0x5, 0x6, 0x1},
+      {0x11, 0x8, 0x1c, 0x1, 0x0},
+      {0x4, 0x20, 0x11, 0x44, 0x20, 0x0, 0x38, 0x8},
+      {0x180, 0x14, 0x298, 0x28, 0x115, 0x54, 0x105, 0x249, 0x1e1, 0x234, 0x4d6, 0x971}};
+  for (const std::vector<uint32_t>& rows : cases) {
+    Matrix a(static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows.size()));
+    for (int64_t i = 0; i < a.rows; ++i) {
+      for (int64_t j = 0; j < a.rows; ++j)
+        a(i, j) = rows[static_cast<size_t>(i)] >> j & 1;
+    }
+    EXPECT_LT(residual(a, eig_factors(a)), 1e-13) << rows.size();
+  }
 }
 
 TEST(Eigenvalues, AreNaNWhereAnElementIsNoNumber) {

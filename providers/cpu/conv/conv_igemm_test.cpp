@@ -64,6 +64,21 @@ TEST(Direct, OtherWindows) {
               false);
 }
 
+// Negative pads: the first windows begin behind what is cropped, whether of a copy or of the image.
+TEST(Direct, PadsThatCrop) {
+  for (const int64_t inputs : {4, 16, 24}) {
+    for (const Ints& pads : {Ints{-1, 0, 1, 0}, Ints{0, -2, 0, 2}, Ints{-2, -1, 0, 0},
+                             Ints{-1, -3, -2, -1}, Ints{1, -1, -2, 1}}) {
+      expect_conv(direct(inputs, 24, {9, 13}, {3, 3}, window_attrs(1, {1, 1}, pads)), "direct",
+                  true);
+      expect_conv(direct(inputs, 24, {9, 13}, {3, 3}, window_attrs(1, {2, 3}, pads)), "direct",
+                  true);
+    }
+    expect_conv(direct(inputs, 24, {9}, {3}, window_attrs(1, {1}, {-1, 1}, {1})), "direct", true);
+    expect_conv(direct(inputs, 24, {9}, {5}, window_attrs(1, {2}, {-2, 0}, {1})), "direct", true);
+  }
+}
+
 // Pixels as wide as a block, of which a group has a part: the last one ends with the image.
 TEST(Direct, GroupsOfOneBlock) {
   for (const int64_t groups : {2, 4, 8}) {

@@ -24,7 +24,8 @@ TEST(Planes, OtherWindows) {
   for (const auto& attrs :
        {window_attrs(1, {1, 1}, {0, 0, 0, 0}), window_attrs(1, {1, 1}, {3, 0, 1, 2}),
         window_attrs(1, {2, 1}, {1, 1, 1, 1}), window_attrs(1, {3, 1}, {1, 1, 1, 1}, {2, 3}),
-        window_attrs(1, {1, 1}, {40, 50, 40, 50}, {20, 25}), window_attrs(1, {1, 1}, {7, 9, 8, 9})})
+        window_attrs(1, {1, 1}, {40, 50, 40, 50}, {20, 25}), window_attrs(1, {1, 1}, {7, 9, 8, 9}),
+        window_attrs(1, {1, 1}, {-1, -2, 1, 2}), window_attrs(1, {1, 1}, {-3, -1, 0, 0})})
     expect_conv({x, {3, 16, 3, 3}, attrs}, "planes", true);
   expect_conv({x, {3, 16, 1, 9}, window_attrs(1, {1, 1}, {0, 4, 0, 4})}, "planes", true);
   expect_conv({x, {3, 16, 9, 1}, window_attrs(1, {1, 1}, {4, 0, 4, 0})}, "planes", true);

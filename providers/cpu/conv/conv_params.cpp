@@ -29,10 +29,11 @@ double padded_elements(const ConvParams& f, const OutputTile& tile) {
          static_cast<double>(f.covered(1, tile.columns)) * static_cast<double>(channels);
 }
 
-// Are windows partly outside of the input?
+// Are windows partly outside of the input? A negative pad crops: they begin behind it.
 bool reaches_outside(const ConvParams& form) {
-  return form.pad[0] > 0 || form.pad[1] > 0 || form.covered(0, form.out_height) > form.height ||
-         form.covered(1, form.out_width) > form.width;
+  return form.pad[0] > 0 || form.pad[1] > 0 ||
+         form.covered(0, form.out_height) - form.pad[0] > form.height ||
+         form.covered(1, form.out_width) - form.pad[1] > form.width;
 }
 
 // True for 1x1 windows with strides of 1 and no padding.

@@ -116,10 +116,12 @@ class QConvFirstLayerKernel : public Kernel {
   void pad_row(const uint8_t* from, uint8_t* to) const {
     const ConvParams& f = form_.f;
     std::memset(to, zero_, static_cast<size_t>(form_.row_bytes));
-    const int64_t count = std::min(f.width, form_.row_bytes - f.pad[1]);
+    // A negative pad crops.
+    const int64_t ahead = std::max<int64_t>(f.pad[1], 0), first = std::max<int64_t>(-f.pad[1], 0);
+    const int64_t count = std::min(f.width - first, form_.row_bytes - ahead);
     if (!from || count <= 0) return;
-    to += f.pad[1];
-    std::memcpy(to, from, static_cast<size_t>(count));
+    to += ahead;
+    std::memcpy(to, from + first, static_cast<size_t>(count));
     for (int64_t i = 0; flips_ != 0 && i < count; ++i)
       to[i] ^= flips_;
   }

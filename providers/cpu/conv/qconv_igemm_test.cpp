@@ -37,6 +37,9 @@ const ByteCase kByteCases[] = {
     {"igemm_u8s8", {1, 64, 14, 1}, {32, 64, 1, 1}, {{"strides", Ints{2, 1}}}},
     {"igemm_u8s8", {1, 512, 3, 3}, {160, 512, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}},
     {"igemm_u8s8", {1, 4, 90, 150}, {16, 4, 5, 5}, {{"pads", Ints{2, 2, 2, 2}}}},
+    {"igemm_u8s8", {2, 16, 9, 13}, {24, 16, 3, 3}, {{"pads", Ints{-1, -2, 1, 2}}}},
+    {"igemm_u8s8", {2, 16, 9, 13}, {24, 16, 3, 3}, {{"pads", Ints{-2, -1, -1, 0}}}},
+    {"igemm_u8s8", {1, 32, 9, 13}, {24, 32, 1, 1}, {{"pads", Ints{-1, -1, 1, 1}}}},
     // Each channel alone: whole blocks, parts of them, several pixels in one.
     {"dwconv_u8s8",
      {2, 64, 9, 8},
@@ -76,6 +79,14 @@ const ByteCase kByteCases[] = {
      {3, 1, 3, 1},
      {{"group", int64_t{3}}, {"pads", Ints{1, 0, 1, 0}}}},
     {"dwconv_u8s8", {3, 20, 4, 5}, {20, 1, 1, 1}, {{"group", int64_t{20}}}},
+    {"dwconv_u8s8",
+     {2, 32, 9, 13},
+     {32, 1, 3, 3},
+     {{"group", int64_t{32}}, {"pads", Ints{-1, -3, 1, 2}}}},
+    {"dwconv_u8s8",
+     {2, 32, 9, 13},
+     {32, 1, 3, 3},
+     {{"group", int64_t{32}}, {"strides", Ints{2, 2}}, {"pads", Ints{0, -5, -1, 0}}}},
     // Odd numbers of channels, in planes.
     {"first_layer_u8s8",
      {1, 3, 17, 19},
@@ -91,6 +102,8 @@ const ByteCase kByteCases[] = {
      {50, 6, 3, 1},
      {{"dilations", Ints{3, 1}}, {"pads", Ints{3, 0, 3, 0}}}},
     {"first_layer_u8s8", {3, 7, 6, 5}, {32, 7, 1, 1}, {}},
+    {"first_layer_u8s8", {2, 3, 17, 40}, {32, 3, 3, 3}, {{"pads", Ints{-2, -9, 1, 1}}}},
+    {"first_layer_u8s8", {2, 3, 17, 40}, {32, 3, 3, 3}, {{"pads", Ints{1, -20, -3, 4}}}},
     {"first_layer_u8s8", {2, 2, 40}, {18, 2, 9}, {{"strides", Ints{4}}, {"pads", Ints{4, 4}}}},
 };
 

@@ -73,7 +73,8 @@ class QDwConvKernel : public Kernel {
     patch_row_ = form_.reach() * form_.channels();
     all_rows_ = f.images * f.height;
     last_rows_ = std::min(all_rows_, (form_.behind() + row_bytes_ - 1) / row_bytes_);
-    first_whole_ = std::min((f.pad[1] + f.stride[1] - 1) / f.stride[1], f.out_width);
+    const int64_t ahead = std::max<int64_t>(f.pad[1], 0);  // a negative pad crops
+    first_whole_ = std::min((ahead + f.stride[1] - 1) / f.stride[1], f.out_width);
     const int64_t last_start = f.width - form_.reach() + f.pad[1];
     const int64_t whole = last_start < 0 ? 0 : last_start / f.stride[1] + 1;
     end_whole_ = std::clamp(whole, first_whole_, f.out_width);

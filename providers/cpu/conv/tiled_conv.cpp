@@ -92,8 +92,8 @@ const float* TiledConvKernel::first_window(const TiledConvWork& share, int64_t i
                                            const OutputTile& tile) const {
   if (f_.is_padded) return share.padded;
   const ImageSteps steps = f_.read_steps();
-  return input(share, image, group) + tile.row * f_.stride[0] * steps.row +
-         tile.column * f_.stride[1] * steps.column;
+  return input(share, image, group) + (tile.row * f_.stride[0] - f_.pad[0]) * steps.row +
+         (tile.column * f_.stride[1] - f_.pad[1]) * steps.column;
 }
 
 int64_t TiledConvKernel::place_of(int64_t image, const OutputTile& tile) const {
