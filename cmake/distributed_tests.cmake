@@ -5,7 +5,7 @@ file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/eager/distributed/*_te
 add_executable(distributed_tests ${sources})
 sardonyx_target_defaults(distributed_tests)
 set_target_properties(distributed_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-target_compile_options(distributed_tests PRIVATE $<$<CONFIG:Release>:-O1>)
+target_compile_options(distributed_tests PRIVATE ${SARDONYX_LIGHT_OPTIONS})
 target_link_libraries(distributed_tests PRIVATE
   sardonyx_test_support sardonyx_distributed GTest::gmock GTest::gtest GTest::gtest_main)
 # Ranks may be more than cores, and containers have root alone.

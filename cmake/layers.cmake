@@ -182,7 +182,7 @@ endfunction()
 
 function(sardonyx_program_defaults target)
   sardonyx_target_defaults(${target})
-  target_compile_options(${target} PRIVATE ${SARDONYX_PROGRAM_OPTIONS})
+  target_compile_options(${target} PRIVATE ${SARDONYX_LIGHT_OPTIONS})
 endfunction()
 
 # sardonyx_tools(folder USES layers... RUNTIME programs... RUNTIME_USES layers... DEVELOPER programs...

@@ -11,8 +11,7 @@ endif()
 option(SARDONYX_PRECOMPILED_HEADERS "compile common headers once" ${precompiled_default})
 # Tests ask more of the compiler's time than of the machine's; and of reading arguments and writing tables half of the
 # compiler's work would be optimising what runs once.
-set(SARDONYX_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
-set(SARDONYX_PROGRAM_OPTIONS $<$<CONFIG:Release>:-O1>)
+set(SARDONYX_LIGHT_OPTIONS $<$<CONFIG:Release>:-O1>)
 set(SARDONYX_PRECOMPILED_FOLDER ${PROJECT_SOURCE_DIR}/cmake/precompiled)
 
 # Some libraries ask for -pthread, and headers that were compiled without it are not taken with it.
@@ -21,40 +20,33 @@ function(sardonyx_precompile target header)
   target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${SARDONYX_PRECOMPILED_FOLDER}/${header}>)
 endfunction()
 
-# sardonyx_precompile_shared(target header OPTIONS options... LINK third-party targets...): `target` compiles the header for
-# those that reuse it.
-macro(sardonyx_precompile_shared target header)
-  cmake_parse_arguments(shared "" "" "OPTIONS;LINK" ${ARGN})
-  sardonyx_target_defaults(${target})
-  target_compile_options(${target} PRIVATE ${shared_OPTIONS})
-  target_link_libraries(${target} PRIVATE ${shared_LINK})
-  sardonyx_precompile(${target} ${header})
-endmacro()
-
 if(SARDONYX_PRECOMPILED_HEADERS)
-  set(main ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
-  add_library(sardonyx_precompiled OBJECT EXCLUDE_FROM_ALL ${main})
-  sardonyx_precompile_shared(sardonyx_precompiled standard.h)
+  add_library(sardonyx_precompiled OBJECT EXCLUDE_FROM_ALL ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
+  sardonyx_target_defaults(sardonyx_precompiled)
+  sardonyx_precompile(sardonyx_precompiled standard.h)
   if(SARDONYX_TESTS)
     find_package(GTest REQUIRED)
-    add_executable(sardonyx_precompiled_tests EXCLUDE_FROM_ALL ${main})
-    sardonyx_precompile_shared(sardonyx_precompiled_tests tests.h
-      OPTIONS ${SARDONYX_TEST_OPTIONS} LINK GTest::gmock GTest::gtest)
+    add_executable(sardonyx_precompiled_tests EXCLUDE_FROM_ALL ${SARDONYX_PRECOMPILED_FOLDER}/main.cpp)
+    sardonyx_target_defaults(sardonyx_precompiled_tests)
+    target_compile_options(sardonyx_precompiled_tests PRIVATE ${SARDONYX_LIGHT_OPTIONS})
+    target_link_libraries(sardonyx_precompiled_tests PRIVATE GTest::gmock GTest::gtest)
+    sardonyx_precompile(sardonyx_precompiled_tests tests.h)
   endif()
 endif()
 
-# sardonyx_use_precompiled(target [OWN header | TESTS]): libraries of the default options, libraries of others, and tests.
+# sardonyx_use_precompiled(target [OWN header]): libraries of the default options, test programs, and with OWN others.
 function(sardonyx_use_precompiled target)
   if(NOT SARDONYX_PRECOMPILED_HEADERS)
     return()
   endif()
-  cmake_parse_arguments(use "TESTS" "OWN" "" ${ARGN})
+  cmake_parse_arguments(use "" "OWN" "" ${ARGN})
   if(use_OWN)
     sardonyx_precompile(${target} ${use_OWN})
     return()
   endif()
   set(headers sardonyx_precompiled)
-  if(use_TESTS)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
     set(headers sardonyx_precompiled_tests)
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-pthread>)
