@@ -24,7 +24,7 @@ MemoryGuard memory_guard();
 size_t guard_gap();
 
 // `bytes` (a multiple of 64) that end at a page which nobody may touch; nullptr where memory is
-// out. Only with kPages.
+// out. Whatever the guard is.
 void* allocate_guarded(size_t bytes);
 void free_guarded(void* data, size_t bytes);
 
