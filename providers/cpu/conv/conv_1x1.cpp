@@ -4,6 +4,7 @@
 
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
+#include "providers/cpu/conv/conv_entries.h"
 #include "providers/cpu/gemm/gemm_f32.h"
 #include "providers/cpu/image_layout.h"
 #include "providers/cpu/kernel_list.h"
@@ -182,18 +183,9 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   return prepared;
 }
 
-Prepared prepare_pointwise(const KernelRequest& request) {
-  return prepare(request, request.attrs<ops::ConvAttrs>(), {});
-}
-
-Prepared prepare_fused_pointwise(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::FusedConvAttrs>();
-  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
-}
-
 constexpr KernelEntry kPointwiseKernels[] = {
-    {"Conv", "conv_1x1", size_checked<prepare_pointwise>},
-    {"sardonyx::FusedConv", "conv_1x1", size_checked<prepare_fused_pointwise>},
+    {"Conv", "conv_1x1", size_checked<prepare_plain_conv<prepare>>},
+    {"sardonyx::FusedConv", "conv_1x1", size_checked<prepare_fused_conv<prepare>>},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
+#include "providers/cpu/conv/conv_entries.h"
 #include "providers/cpu/gemm/gemm_f32.h"
 #include "providers/cpu/image_layout.h"
 #include "providers/cpu/kernel_list.h"
@@ -135,18 +136,9 @@ Prepared prepare_planes(const KernelRequest& request, const ops::ConvAttrs& attr
   return prepared;
 }
 
-Prepared prepare_pointwise_planes(const KernelRequest& request) {
-  return prepare_planes(request, request.attrs<ops::ConvAttrs>(), {});
-}
-
-Prepared prepare_fused_pointwise_planes(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::FusedConvAttrs>();
-  return prepare_planes(request, attrs, {attrs.activation, attrs.activation_params});
-}
-
 constexpr KernelEntry kPointwisePlanesKernels[] = {
-    {"Conv", "conv_1x1_nchw", size_checked<prepare_pointwise_planes>},
-    {"sardonyx::FusedConv", "conv_1x1_nchw", size_checked<prepare_fused_pointwise_planes>},
+    {"Conv", "conv_1x1_nchw", size_checked<prepare_plain_conv<prepare_planes>>},
+    {"sardonyx::FusedConv", "conv_1x1_nchw", size_checked<prepare_fused_conv<prepare_planes>>},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
+#include "providers/cpu/conv/conv_entries.h"
 #include "providers/cpu/conv/dwconv_f32.h"
 #include "providers/cpu/gemm/pack_transposed.h"
 #include "providers/cpu/image_layout.h"
@@ -178,18 +179,9 @@ Prepared prepare_dwconv(const KernelRequest& request, const ops::ConvAttrs& attr
   return prepared;
 }
 
-Prepared prepare_depthwise(const KernelRequest& request) {
-  return prepare_dwconv(request, request.attrs<ops::ConvAttrs>(), {});
-}
-
-Prepared prepare_fused_depthwise(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::FusedConvAttrs>();
-  return prepare_dwconv(request, attrs, {attrs.activation, attrs.activation_params});
-}
-
 constexpr KernelEntry kDepthwiseKernels[] = {
-    {"Conv", "dwconv", size_checked<prepare_depthwise>},
-    {"sardonyx::FusedConv", "dwconv", size_checked<prepare_fused_depthwise>},
+    {"Conv", "dwconv", size_checked<prepare_plain_conv<prepare_dwconv>>},
+    {"sardonyx::FusedConv", "dwconv", size_checked<prepare_fused_conv<prepare_dwconv>>},
 };
 
 }  // namespace

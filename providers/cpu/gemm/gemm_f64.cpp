@@ -1,5 +1,5 @@
 // Gemm of doubles, and of floats that others leave; distances of all rows of one matrix to all rows
-// of another. Tiles in registers over operands that are brought into row-major order first.
+// of another. Register tiles over operands that are packed into row-major order first.
 #include <algorithm>
 #include <cmath>
 

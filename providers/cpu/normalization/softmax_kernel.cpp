@@ -42,7 +42,7 @@ struct LongRow {
 
   // The sum of exp(in - shift) for a shift that is the largest, which are written as well where
   // they are wanted. A NaN that the maximum has lost comes back here, and then nothing else of the
-  // row counts. What follows the row in memory, most often the next one, is brought near meanwhile.
+  // row counts. What follows the row in memory, most often the next one, is prefetched meanwhile.
   template <bool kWritten>
   HWY_INLINE V exponentials(V shift) const {
     const D d;

@@ -6,6 +6,7 @@
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
 #include "ir/ops/conv/fused_ops.h"
+#include "providers/cpu/conv/conv_entries.h"
 #include "providers/cpu/conv/im2col/window_plane.h"
 #include "providers/cpu/elementwise/broadcast_loop.h"
 #include "providers/cpu/gemm/gemm_f32.h"
@@ -164,18 +165,9 @@ Prepared prepare_im2col(const KernelRequest& request, const ops::ConvAttrs& attr
                           "im2col");
 }
 
-Prepared prepare_plain(const KernelRequest& request) {
-  return prepare_im2col(request, request.attrs<ops::ConvAttrs>(), {});
-}
-
-Prepared prepare_fused(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::FusedConvAttrs>();
-  return prepare_im2col(request, attrs, {attrs.activation, attrs.activation_params});
-}
-
 constexpr KernelEntry kIm2ColEntries[] = {
-    {"Conv", "conv_im2col", size_checked<prepare_plain>},
-    {"sardonyx::FusedConv", "conv_im2col", size_checked<prepare_fused>},
+    {"Conv", "conv_im2col", size_checked<prepare_plain_conv<prepare_im2col>>},
+    {"sardonyx::FusedConv", "conv_im2col", size_checked<prepare_fused_conv<prepare_im2col>>},
 };
 
 }  // namespace
