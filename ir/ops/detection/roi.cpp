@@ -86,9 +86,9 @@ void unpool(const KernelCall& call, const Shape& natural) {
   for (int64_t begin = 0, count = x.count(); begin < count; begin += kPiece) {
     check_interrupted();
     const std::span<const int64_t> piece(indices + begin, std::min(kPiece, count - begin));
-    if (!std::ranges::all_of(piece, is_valid)) {
-      fail(ErrorCode::kInvalidArgument, "MaxUnpool: input I: index ",
-           *std::ranges::find_if_not(piece, is_valid), " is out of range [0, ", limit, ")");
+    if (const auto odd = std::ranges::find_if_not(piece, is_valid); odd != piece.end()) {
+      fail(ErrorCode::kInvalidArgument, "MaxUnpool: input I: index ", *odd, " is out of range [0, ",
+           limit, ")");
     }
     for (size_t i = 0; i < piece.size(); ++i)
       to[is_whole ? piece[i] : place_in(y.shape, natural, piece[i])] = from[begin + i];

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ir/ops/elementwise/remainder.h"
 #include "ir/ops/gradient/gradient_rules.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/inference/propagate_values.h"
@@ -35,11 +36,6 @@ constexpr auto kMul = [](auto a, auto b) {
     return a * b;
 };
 
-[[noreturn]] void refuse_zero_divisor() {
-  fail(ErrorCode::kInvalidArgument,
-       "input B has an element 0; integer division by zero has no result");
-}
-
 // Integers truncate; the lowest number / -1 wraps to itself, and x / 0 is an error.
 constexpr auto kDiv = [](auto a, auto b) -> decltype(a) {
   using T = decltype(a);
@@ -52,61 +48,21 @@ constexpr auto kDiv = [](auto a, auto b) -> decltype(a) {
   return a / b;
 };
 
-// a % b. Most 64-bit numbers are small, and then divide in a fraction of the time.
-template <typename T>
-T remainder_of(T a, T b) {
-  if constexpr (sizeof(T) == sizeof(uint64_t)) {
-    const uint64_t x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
-    if ((x | y) >> 32 == 0)
-      return static_cast<T>(static_cast<uint32_t>(x) % static_cast<uint32_t>(y));
-  }
-  return static_cast<T>(a % b);
-}
-
-// std::fmod, to the bit. As doubles, whole multiples of `b` are exact up to 2^29, and so is what is
-// left of `a`, which is a multiple of b's last bit.
-float truncated_mod(float a, float b) {
-  const double x = std::abs(a), y = std::abs(b), quotient = x / y;
-  if (!(quotient < 0x1p29) || std::isinf(b)) return std::fmod(a, b);
-  double rest = x - static_cast<double>(static_cast<int32_t>(quotient)) * y;
-  if (rest < 0) rest += y;  // the quotient was rounded up to a whole number
-  return std::copysign(static_cast<float>(rest), a);
-}
-
-// numpy.mod: the sign of the divisor; an integer modulo 0 is an error.
+// numpy.mod: the sign of the divisor.
 constexpr auto kFloorMod = [](auto a, auto b) -> decltype(a) {
   using T = decltype(a);
-  if constexpr (is_int<T>) {
-    if (b == 0) refuse_zero_divisor();
-    if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return 0;
-      const T rest = remainder_of(a, b);
-      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-    } else {
-      return remainder_of(a, b);
-    }
-  } else {
-    const T rest = std::fmod(a, b);
+  const T rest = remainder_of(a, b);
+  if constexpr (std::is_floating_point_v<T>) {
     if (rest == 0) return std::copysign(T{0}, b);
-    return (rest < 0) != (b < 0) ? rest + b : rest;
   }
+  if constexpr (std::is_signed_v<T>) {
+    if (rest != 0 && (rest < 0) != (b < 0)) return rest + b;
+  }
+  return rest;
 };
 
 // numpy.fmod: the sign of the dividend.
-constexpr auto kTruncatedMod = [](auto a, auto b) -> decltype(a) {
-  using T = decltype(a);
-  if constexpr (is_int<T>) {
-    if (b == 0) refuse_zero_divisor();
-    if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return 0;
-    }
-    return remainder_of(a, b);
-  } else if constexpr (std::is_same_v<T, float>) {
-    return truncated_mod(a, b);
-  } else {
-    return std::fmod(a, b);
-  }
-};
+constexpr auto kTruncatedMod = [](auto a, auto b) { return remainder_of(a, b); };
 
 // A NaN on either side is the result.
 constexpr auto kMax = [](auto a, auto b) { return a >= b || a != a ? a : b; };

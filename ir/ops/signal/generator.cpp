@@ -389,8 +389,8 @@ void cosine_window(const KernelCall& call, double c0, double c1, double c2) {
     const int64_t length = std::min(kDrawnPiece, size - begin);
     double angles[kDrawnPiece];
     for (int64_t i = 0; i < length; ++i) {
-      const double turn = 2 * std::numbers::pi * static_cast<double>(begin + i);
-      angles[i] = period > 0 ? turn / static_cast<double>(period) : std::numbers::pi;
+      const double phase = 2 * std::numbers::pi * static_cast<double>(begin + i);
+      angles[i] = period > 0 ? phase / static_cast<double>(period) : std::numbers::pi;
     }
     for (int64_t i = 0; i < length; ++i)
       piece[i] = c0 - c1 * std::cos(angles[i]);  // with the last term 1 for a single point
