@@ -1,5 +1,5 @@
 // Deviations of files: declarations, names, versions and constants.
-#include "onnx_io/leniency_for_test.h"
+#include "onnx_io/import/leniency_for_test.h"
 
 namespace sardonyx {
 namespace {

@@ -1,5 +1,5 @@
 // Deviations of nodes: arguments and attributes of ops.
-#include "onnx_io/leniency_for_test.h"
+#include "onnx_io/import/leniency_for_test.h"
 
 namespace sardonyx {
 namespace {
