@@ -1,6 +1,7 @@
 // Hooks that are called in the order of their registration and may be removed while they run.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,28 +20,28 @@ class HookList : public std::enable_shared_from_this<HookList<Hook>> {
   RemovableHandle add(Hook hook) {
     const std::lock_guard lock(mutex_);
     hooks_.emplace(next_, std::make_shared<const Hook>(std::move(hook)));
+    count_ = hooks_.size();
     return RemovableHandle([list = this->weak_from_this(), number = next_++] {
       if (const auto alive = list.lock()) alive->remove(number);
     });
   }
 
-  // Whether a call has anything to run: asked at each call of a module.
-  bool empty() const {
-    const std::lock_guard lock(mutex_);
-    return hooks_.empty();
-  }
+  // Asked at each call of a module, by all of its threads: without the lock.
+  bool empty() const { return count_ == 0; }
 
   // Of the hooks that are there, ascending. None is used again.
   std::vector<size_t> numbers() const {
     std::vector<size_t> found;
+    if (empty()) return found;
     const std::lock_guard lock(mutex_);
     for (const auto& [number, hook] : hooks_)
       found.push_back(number);
     return found;
   }
 
-  // call(hook) for those that are there now and, when their turn comes, still are. No lock is held
-  // meanwhile: a hook may register hooks, which run from the next time on, and remove any.
+  // call(hook) for the hooks that are registered now, but for those that are removed before they
+  // are reached. No lock is held meanwhile: a hook may register hooks, which run from the next time
+  // on, and remove any.
   template <typename Call>
   void for_each(const Call& call) const {
     for (const auto& [number, hook] : now()) {
@@ -63,10 +64,12 @@ class HookList : public std::enable_shared_from_this<HookList<Hook>> {
     typename Numbered::node_type removed;  // destroyed behind the lock: it may hold a handle
     const std::lock_guard lock(mutex_);
     removed = hooks_.extract(number);
+    count_ = hooks_.size();
   }
 
   mutable std::mutex mutex_;
   Numbered hooks_;
+  std::atomic<size_t> count_ = 0;
   size_t next_ = 0;
 };
 

@@ -208,6 +208,12 @@ void convert(const py::handle& from, eager::Number& to) {
   if (!integer) throw py::error_already_set();
   to = number_of_integer(integer);
 }
+eager::Number number_for(const py::handle& value, DType dtype, const Loc& loc) {
+  if (is_python_integer(value)) check_fits(value, dtype, loc);
+  eager::Number number;
+  convert(value, number);
+  return number;
+}
 void convert(const py::handle& from, std::string& to) {
   to = from.cast<std::string>();
 }

@@ -129,6 +129,10 @@ inline constexpr const char* kExpected<eager::optim::Optimizer*> = "an Optimizer
 template <>
 inline constexpr const char* kExpected<std::vector<Tensor>> = "Tensors";
 
+// A number that becomes elements of the type. Throws kInvalidArgument where it is an integer that
+// the type can't hold.
+eager::Number number_for(const py::handle& value, DType dtype, const Loc& loc);
+
 // What stubs and help() say of a type.
 template <typename T>
 constexpr const char* kPythonType = nullptr;

@@ -79,9 +79,10 @@ void bind_hooks(RowDefiner& define) {
       },
       {"hook(gradient) is called in each backward pass, until the handle that this gives is "
        "removed; what it gives replaces the gradient."});
-  define.method("register_post_accumulate_grad_hook(self, hook)", &register_post_accumulate,
-                {"hook(leaf) is called once backward() has brought all of the leaf's .grad, until "
-                 "the handle that this gives is removed."});
+  define.method(
+      "register_post_accumulate_grad_hook(self, hook)", &register_post_accumulate,
+      {"hook(leaf) is called once backward() has accumulated the leaf's whole .grad, until "
+       "the handle that this gives is removed."});
 }
 
 void bind_gradients_of(py::module_& module, TensorClass& tensor) {

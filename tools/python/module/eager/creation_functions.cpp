@@ -83,20 +83,12 @@ Tensor normal(const py::object& mean, const py::object& std, const py::object& s
   return eager::normal(tensor_from(mean, "normal"), OperandHolder(std, mean, loc).get());
 }
 
-// The number that fills elements of the type, which must hold it.
-eager::Number filling(const py::object& value, DType dtype, const Loc& loc) {
-  if (is_python_integer(value)) check_fits(value, dtype, loc);
-  eager::Number number;
-  convert(value, number);
-  return number;
-}
-
 Tensor filled(const Dims& size, const py::object& value, const py::object& given, Loc loc) {
   const DType natural = py::isinstance<py::bool_>(value) ? DType::kBool
                         : is_python_integer(value)       ? DType::kInt64
                                                          : DType::kFloat;
   const CreateOptions options = create_options(given, natural);
-  return eager::full(size, filling(value, options.dtype, loc), options, loc);
+  return eager::full(size, number_for(value, options.dtype, loc), options, loc);
 }
 
 Tensor padded(const Tensor& x, const std::vector<int64_t>& pads, const std::string& mode,
@@ -107,7 +99,7 @@ Tensor padded(const Tensor& x, const std::vector<int64_t>& pads, const std::stri
 Tensor filled_like(const Tensor& x, const py::object& value, const std::optional<DType>& dtype,
                    Loc loc) {
   const DType wanted = dtype.value_or(x.dtype());
-  return eager::full_like(x.detach().to(wanted, loc), filling(value, wanted, loc), loc);
+  return eager::full_like(x.detach().to(wanted, loc), number_for(value, wanted, loc), loc);
 }
 
 void bind_filled(RowDefiner& define) {

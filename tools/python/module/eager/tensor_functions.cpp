@@ -161,10 +161,7 @@ Tensor clamped(const py::object& input, const py::object& low, const py::object&
     return y;
   }
   const auto bound_of = [&](const py::object& bound) {
-    if (is_python_integer(bound)) check_fits(bound, x.dtype(), loc);
-    std::optional<eager::Number> number;
-    convert(bound, number);
-    return number;
+    return bound.is_none() ? std::optional<eager::Number>() : number_for(bound, x.dtype(), loc);
   };
   const std::optional<eager::Number> least = bound_of(low), greatest = bound_of(high);
   const UnlockedInterpreter released;
