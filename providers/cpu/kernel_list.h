@@ -41,7 +41,7 @@ std::span<const KernelEntry> group_norm_kernels();
 std::span<const KernelEntry> rotary_embedding_kernels();
 std::span<const KernelEntry> elementwise_generic_kernels();
 std::span<const KernelEntry> gemm_generic_kernels();
-std::span<const KernelEntry> gemm_f64_kernels();
+std::span<const KernelEntry> gemm_tiled_kernels();
 std::span<const KernelEntry> inverse_kernels();
 std::span<const KernelEntry> fused_elementwise_kernels();
 std::span<const KernelEntry> rnn_kernels();

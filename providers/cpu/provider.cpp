@@ -76,7 +76,7 @@ const Provider& cpu_provider() {
                             cpu::crop_and_resize_kernels(),
                             cpu::fully_connected_kernels(),
                             cpu::gemm_generic_kernels(),
-                            cpu::gemm_f64_kernels(),
+                            cpu::gemm_tiled_kernels(),
                             cpu::inverse_kernels(),
                             cpu::word_conv_embedding_kernels(),
                             cpu::label_encoder_kernels(),

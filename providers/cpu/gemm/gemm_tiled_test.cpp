@@ -29,7 +29,7 @@ void check(std::string_view name, const AttrMap& attr_map, const std::vector<Ten
     request.threads = threads;
     Prepared prepared;
     for (const KernelEntry& entry : cpu_provider().kernels) {
-      if (entry.op == name && (entry.name == "gemm_f64" || entry.name == "gemm_generic"))
+      if (entry.op == name && (entry.name == "gemm_tiled" || entry.name == "gemm_generic"))
         prepared = entry.prepare(request);
     }
     ASSERT_TRUE(prepared.kernel) << prepared.refusal;

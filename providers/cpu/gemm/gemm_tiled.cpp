@@ -1,5 +1,5 @@
-// Gemm of doubles, and of floats that others leave; distances of all rows of one matrix to all rows
-// of another. Register tiles over operands that are packed into row-major order first.
+// Gemm of doubles, and of floats that other kernels refuse; distances of all rows of one matrix to
+// all rows of another. Register tiles over operands that are packed into row-major order first.
 #include <algorithm>
 #include <cmath>
 
@@ -139,14 +139,14 @@ Prepared prepare_distances(const KernelRequest& request) {
   return prepare_cdist<float>(request);
 }
 
-constexpr KernelEntry kNumberGemmEntries[] = {
-    {"Gemm", "gemm_f64", prepare_gemm_of_any},
-    {"com.microsoft::CDist", "gemm_f64", prepare_distances}};
+constexpr KernelEntry kTiledGemmEntries[] = {
+    {"Gemm", "gemm_tiled", prepare_gemm_of_any},
+    {"com.microsoft::CDist", "gemm_tiled", prepare_distances}};
 
 }  // namespace
 
-std::span<const KernelEntry> gemm_f64_kernels() {
-  return kNumberGemmEntries;
+std::span<const KernelEntry> gemm_tiled_kernels() {
+  return kTiledGemmEntries;
 }
 
 }  // namespace sardonyx::cpu
