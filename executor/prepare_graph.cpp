@@ -116,7 +116,7 @@ std::vector<PassName> list_passes() {
   std::vector<PassName> names;
   for (const PassStage& stage : stages) {
     for (const Pass& pass : stage.passes)
-      names.push_back({pass.name, stage.level, stage.name, pass.summary});
+      names.push_back({pass.name, stage.level, stage.name, pass.file, pass.summary});
   }
   return names;
 }

@@ -14,6 +14,7 @@ struct PassName {
   std::string_view name;
   int level;               // of optimisation, from which it runs; 0: where bfloat16 is asked for
   std::string_view stage;  // passes of one run in one stage until none changes anything
+  std::string_view file;   // the source of its function, whose name has _ for -
   std::string_view summary;
 };
 // In the order in which they run.

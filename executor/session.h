@@ -94,8 +94,7 @@ class Session {
   // the value of an input that has none here decides shapes.
   void prepare(std::span<const std::optional<Shape>> shapes, const RunOptions& options = {}) const;
 
-  // The plan for inputs of these shapes (made if need be; inputs are zeros or, for index-like
-  // inputs, zeros as well).
+  // The memory plan for inputs of these types and shapes; the plan is made where there is none yet.
   MemoryPlan memory_plan(std::span<const Datum> inputs) const;
   std::string plan_text(std::span<const Datum> inputs) const;  // one line per step
   // How the kernel of each step of that plan was chosen.

@@ -1,4 +1,4 @@
-// What all programs of a session share: settings, weights, and memory that one run leaves to the
+// What all executables of a session share: settings, weights, and memory that one run leaves to the
 // next.
 #pragma once
 
@@ -59,7 +59,7 @@ class SessionState {
   std::vector<std::unique_ptr<Scratch>> idle_scratch_;
 };
 
-// Scratch for the work of this thread, from an environment.
+// Scratch for the work of this thread, from the session.
 class BorrowedScratch {
  public:
   explicit BorrowedScratch(SessionState& session_state);

@@ -53,8 +53,8 @@ class ReferenceKernel : public Kernel {
   bool has_packed_ = false;
 };
 
-// Of a step whose results have no element. The other dims of such results may be of any size, so no
-// kernel should have to reckon with them.
+// Runs nodes whose results are all empty, so that no kernel has to handle sizes of 0, beside which
+// the other dims may be of any size.
 class NothingToDo : public Kernel {
  public:
   void run(const KernelArgs&) const override {}

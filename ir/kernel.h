@@ -91,10 +91,10 @@ class Kernel {
 // What prepare answers: a kernel, or why there is none.
 struct Prepared {
   std::unique_ptr<Kernel> kernel;  // exactly one of kernel and refusal is set
-  std::string refusal;             // why not
+  std::string refusal;             // why the request was refused
   std::string implementation;      // for profiles: "jit:avx512_core", "reference"
   std::vector<LayoutPtr> input_layouts,
-      output_layouts;          // what it wants and gives; empty: all row-major
+      output_layouts;          // that it takes and gives; empty: all row-major
   uint32_t unread_inputs = 0;  // bit k: input k (a constant) was packed and is not read by run
 
   static Prepared refuse(std::string why) {

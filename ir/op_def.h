@@ -118,8 +118,7 @@ class InferContext {
   bool has(size_t input) const { return input < formal_ && !inputs_[input].type.is_none(); }
   const Type& type(size_t input) const { return inputs_[input].type; }
   DType dtype(size_t input) const { return inputs_[input].type.dtype; }
-  // The dims of input `index`; throws "rank must be known" style errors never: nullptr where the
-  // rank is unknown.
+  // The dims of an input; nullptr where its rank is unknown.
   const Dims* shape(size_t input) const;
   // The value of an input if it is known; nullptr otherwise (also where omitted).
   const Tensor* constant(size_t input) const {
@@ -325,8 +324,8 @@ struct OpDef {
   // Bit k: infer needs the *value* of input k to know the outputs' shapes.
   uint32_t shape_inputs = 0;
   // Bit k: input k holds the weights of a product, or the table of a Gather. A constant there may
-  // be out of memory while kernels are prepared: these look at weights through the PackCache alone,
-  // or where the run finds them, and at a table in the run.
+  // be out of memory while kernels are prepared: these look at weights through KernelRequest::packs
+  // alone, or where the run finds them, and at a table in the run.
   uint32_t weight_inputs = 0;
   LayoutRole layout = LayoutRole::kNone;
   Offsets (*part_offsets)(const OffsetsCall&) = nullptr;  // of the outputs in input 0

@@ -74,15 +74,18 @@ std::vector<PassEffect> run_passes(Graph& graph, std::span<const Pass> passes,
 
 std::span<const Pass> generic_passes() {
   static constexpr Pass kPasses[] = {
-      {"fold-constants", passes::fold_constants, "values that are known ahead become constants"},
-      {"fold-dequantized", passes::fold_dequantized,
+      {"fold-constants", passes::fold_constants, "ir/passes/fold_constants.cpp",
+       "values that are known ahead become constants"},
+      {"fold-dequantized", passes::fold_dequantized, "ir/passes/fold_constants.cpp",
        "DequantizeLinear of constants becomes constants", /*dequantizes_weights=*/true},
       {"push-constants-into-subgraphs", passes::push_constants_into_subgraphs,
-       "constants that subgraphs capture become their own"},
-      {"inline-constant-if", passes::inline_constant_if,
+       "ir/passes/subgraphs.cpp", "constants that subgraphs capture become their own"},
+      {"inline-constant-if", passes::inline_constant_if, "ir/passes/subgraphs.cpp",
        "If of a constant becomes the branch taken"},
-      {"remove-identity", passes::remove_identity, "nodes that hand on their input go"},
+      {"remove-identity", passes::remove_identity, "ir/passes/remove_identity.cpp",
+       "nodes that hand on their input go"},
       {"merge-common-subexpressions", passes::merge_common_subexpressions,
+       "ir/passes/merge_common_subexpressions.cpp",
        "of two nodes that compute the same the later one goes"},
   };
   return kPasses;

@@ -17,6 +17,7 @@ namespace sardonyx {
 struct Pass {
   std::string_view name;
   bool (*apply)(Graph& graph, Node& node);
+  std::string_view file = "";     // where `apply` is
   std::string_view summary = "";  // what it does, in a few words
   // Makes floats of quantised weights: left out while quantised graphs become integer ops.
   bool dequantizes_weights = false;

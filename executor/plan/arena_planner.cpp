@@ -5,12 +5,13 @@
 #include <numeric>
 
 #include "ir/core/memory/guard_pages.h"
+#include "ir/core/rounding.h"
 
 namespace sardonyx {
 namespace {
 
-size_t rounded(size_t bytes) {
-  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+size_t aligned(size_t bytes) {
+  return rounded_up(bytes, kArenaAlignment);
 }
 
 // Items with offsets, indexed by the steps of their live ranges, so that a query for one time
@@ -33,11 +34,11 @@ class PlacedItems {
         const bool is_seen = span > std::max(first, other->first_step / kSteps);
         if (is_seen || other->first_step > item.last_step || item.first_step > other->last_step)
           continue;
-        taken_.emplace_back(other->offset, other->offset + rounded(other->bytes));
+        taken_.emplace_back(other->offset, other->offset + aligned(other->bytes));
       }
     }
     std::sort(taken_.begin(), taken_.end());
-    const size_t size = rounded(item.bytes);
+    const size_t size = aligned(item.bytes);
     size_t best = SIZE_MAX, best_gap = SIZE_MAX, end = 0;
     for (const auto& [begin, stop] : taken_) {
       if (begin > end && begin - end >= size && begin - end < best_gap) {
@@ -68,7 +69,7 @@ size_t place_in_order(std::vector<MemoryItem>& items, const std::vector<size_t>&
   const auto place = [&](MemoryItem& item, size_t offset) {
     item.offset = offset;
     placed.add(item);
-    top = std::max(top, item.offset + rounded(item.bytes));
+    top = std::max(top, item.offset + aligned(item.bytes));
   };
   for (const size_t index : order)
     place(items[index], placed.best_offset(items[index]));
@@ -79,8 +80,8 @@ size_t place_in_order(std::vector<MemoryItem>& items, const std::vector<size_t>&
 std::vector<std::ptrdiff_t> breadth_of(const std::vector<MemoryItem>& items) {
   std::vector<std::ptrdiff_t> growth(step_count(items) + 1);
   for (const MemoryItem& item : items) {
-    growth[item.first_step] += static_cast<std::ptrdiff_t>(rounded(item.bytes));
-    growth[item.last_step + 1] -= static_cast<std::ptrdiff_t>(rounded(item.bytes));
+    growth[item.first_step] += static_cast<std::ptrdiff_t>(aligned(item.bytes));
+    growth[item.last_step + 1] -= static_cast<std::ptrdiff_t>(aligned(item.bytes));
   }
   std::partial_sum(growth.begin(), growth.end(), growth.begin());
   growth.pop_back();
@@ -155,8 +156,8 @@ size_t assign_offsets(std::vector<MemoryItem>& items) {
 size_t place_items_apart(std::vector<MemoryItem>& items, size_t gap) {
   size_t top = gap;
   for (MemoryItem& item : items) {
-    const size_t end = (top + rounded(item.bytes) + gap - 1) / gap * gap;
-    item.offset = end - rounded(item.bytes);
+    const size_t end = rounded_up(top + aligned(item.bytes), gap);
+    item.offset = end - aligned(item.bytes);
     top = end + gap;
   }
   return top;
@@ -166,7 +167,7 @@ void guard_gaps(const std::vector<MemoryItem>& items, std::byte* base, size_t by
   open_gap(base, bytes);
   std::vector<std::pair<size_t, size_t>> taken;
   for (const MemoryItem& item : items)
-    taken.emplace_back(item.offset, item.offset + rounded(item.bytes));
+    taken.emplace_back(item.offset, item.offset + aligned(item.bytes));
   taken.emplace_back(bytes, bytes);
   std::sort(taken.begin(), taken.end());
   size_t end = 0;

@@ -11,7 +11,7 @@ struct MemoryItem {
   uint32_t value = UINT32_MAX;  // what it holds, for messages; UINT32_MAX for scratch
   size_t bytes = 0;
   size_t first_step = 0, last_step = 0;  // inclusive
-  size_t offset = 0;                     // set by place_items
+  size_t offset = 0;                     // set by assign_offsets
 };
 
 constexpr size_t kArenaAlignment = 64;

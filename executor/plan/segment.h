@@ -27,12 +27,12 @@ namespace sardonyx {
 class Executable;
 struct ValueKnowledge;
 
-// Not so where a session is prepared by shapes alone.
+// False for tensors that stand for a shape alone (Session::prepare by shapes).
 inline bool has_elements(const Tensor& tensor) {
   return tensor.raw() || tensor.count() == 0;
 }
 
-// What a run must bring for a segment to fit.
+// A condition on a value under which a segment serves a run.
 struct ShapeGuard {
   ValueId value;
   Type type;  // exact dtype and shape of a tensor; kind and element types of others; none: omitted
@@ -88,7 +88,7 @@ struct Step {
   std::string_view implementation() const {
     return kernel ? std::string_view(prepared->implementation) : body ? "body" : "evaluate";
   }
-  // Where in the frame its outputs, their aliases and its memory are.
+  // Where in the context its outputs, their aliases and its memory are.
   uint32_t first_result = 0, first_alias = 0, memory = 0;
 };
 
@@ -112,7 +112,7 @@ struct Allocation {
 };
 
 struct PlanSegment {
-  std::vector<ShapeGuard> conditions;
+  std::vector<ShapeGuard> guards;
   std::vector<Step> steps;
   std::vector<void*> pointers;  // constants set, the rest null
   std::vector<PointerAt> arena_pointers;
@@ -151,9 +151,9 @@ struct PlanSegment {
     std::vector<Datum> results;
     std::vector<std::unique_ptr<StepMemory>> memory;
   };
-  std::unique_ptr<RunContext> borrow_frame();
-  void return_frame(std::unique_ptr<RunContext> frame);
-  std::vector<std::unique_ptr<RunContext>> idle_frames;
+  std::unique_ptr<RunContext> borrow_context();
+  void return_context(std::unique_ptr<RunContext> context);
+  std::vector<std::unique_ptr<RunContext>> idle_contexts;
 };
 
 // For profiles and messages: the node's name or "reorder of NAME"; "float[2, 3] -> float[3, 2]".

@@ -23,7 +23,7 @@ void record_guards(PlanContext& context) {
                               : inferences.facts_of(guard.type);
     known.is_datum = datum != nullptr;
     known.state = ValueState::TypeState::kTyped;
-    context.segment->conditions.push_back(std::move(guard));
+    context.segment->guards.push_back(std::move(guard));
   }
 }
 
@@ -81,7 +81,7 @@ bool ShapeSpecializer::bind_shape_inputs() {
     }
     ValueState& entry = context_.known.refine(value);
     entry.constant = std::make_shared<const Tensor>(given.clone());
-    context_.segment->conditions.push_back({value, entry.type(), entry.shape(), *entry.constant});
+    context_.segment->guards.push_back({value, entry.type(), entry.shape(), *entry.constant});
   }
   return true;
 }

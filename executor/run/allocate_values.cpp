@@ -7,26 +7,26 @@
 
 namespace sardonyx {
 
-void Executable::allocate(const PlanSegment& segment, PlanSegment::RunContext& frame,
+void Executable::allocate(const PlanSegment& segment, PlanSegment::RunContext& context,
                           RunState& state) {
-  Datum* values = frame.values.data();
+  Datum* values = context.values.data();
   for (size_t i = 0; i < segment.allocations.size(); ++i) {
     const Allocation& allocation = segment.allocations[i];
     const std::span<Datum> made(values, allocation.values.size());
     values += made.size();
     const Datum* output = output_for(allocation, state);
     if (output) {
-      frame.buffers[i].reset();
+      context.buffers[i].reset();
       lay_into(output->tensor(), allocation, made);
     } else {
-      make_anew(allocation, frame.buffers[i], made);
+      make_anew(allocation, context.buffers[i], made);
     }
     auto* data =
-        static_cast<std::byte*>(output ? output->tensor().raw() : frame.buffers[i]->data());
+        static_cast<std::byte*>(output ? output->tensor().raw() : context.buffers[i]->data());
     for (size_t k = 0; k < made.size(); ++k)
       state.refer(allocation.values[k].value, made[k].is_tensor() ? &made[k] : output);
     for (const auto& [pointer, offset] : allocation.pointers)
-      frame.pointers[pointer] = data + offset;
+      context.pointers[pointer] = data + offset;
   }
 }
 

@@ -15,8 +15,9 @@ Executable::Executable(std::shared_ptr<const Graph> graph, SessionState& session
       caches_(graph_.values().size()) {
   for (const IndexedNode& indexed : graph_.nodes()) {
     for (const GraphPtr& inner : subgraphs_of(*indexed.node)) {
-      subprograms_.emplace(inner.get(), std::make_unique<Executable>(
-                                            inner, session_state, session_state.max_inner_plans()));
+      inner_executables_.emplace(
+          inner.get(),
+          std::make_unique<Executable>(inner, session_state, session_state.max_inner_plans()));
     }
   }
   root_.known = knowledge_at_load(graph_, caches_.inferences);
@@ -79,9 +80,9 @@ void Executable::run_segments(RunState& state, std::vector<NodeTiming>* profile,
 std::shared_ptr<PlanSegment> Executable::find_or_plan(PlanSegment& parent, const RunState& state) {
   static const Datum kOmitted;
   const auto fits = [&](const std::shared_ptr<PlanSegment>& child) {
-    return std::ranges::all_of(child->conditions, [&](const ShapeGuard& condition) {
-      const Datum* datum = state.values[condition.value];
-      return condition.holds(datum ? *datum : kOmitted);
+    return std::ranges::all_of(child->guards, [&](const ShapeGuard& guard) {
+      const Datum* datum = state.values[guard.value];
+      return guard.holds(datum ? *datum : kOmitted);
     });
   };
   const auto find = [&]() -> std::shared_ptr<PlanSegment> {
@@ -136,7 +137,7 @@ std::shared_ptr<PlanSegment> Executable::plan(PlanSegment& parent, const RunStat
 
 size_t Executable::plan_count() const {
   size_t count = root_.children.size();
-  for (const auto& [graph, executable] : subprograms_)
+  for (const auto& [graph, executable] : inner_executables_)
     count += executable->plan_count();
   return count;
 }

@@ -24,11 +24,11 @@ struct RunState {
   bool strict_outputs = false;   // see RunOptions
   // Of the segments that ran: `values` may point into them.
   std::vector<std::pair<std::shared_ptr<PlanSegment>, std::unique_ptr<PlanSegment::RunContext>>>
-      frames;
+      contexts;
   void refer(ValueId id, const Datum* datum);
   // The slot of an evaluated step that `datum` is; null where it is none.
   Datum* slot_of(const Datum* datum) const;
-  // Forgets the values; the frames go back to their segments.
+  // Forgets the values; the contexts go back to their segments.
   void clear(BufferPool& buffers);
 };
 
@@ -58,7 +58,7 @@ class Executable {
   std::shared_ptr<PlanSegment> plan(PlanSegment& parent, const RunState& state);
   void run_segment(const std::shared_ptr<PlanSegment>& shared, RunState& state,
                    std::vector<NodeTiming>* profile);
-  void refer_to_aliases(const PlanSegment& segment, PlanSegment::RunContext& frame,
+  void refer_to_aliases(const PlanSegment& segment, PlanSegment::RunContext& context,
                         RunState& state);
   void require_fits(const PlanSegment& segment, const RunState& state) const;
   const Datum* output_for(const Allocation& allocation, const RunState& state) const;
@@ -69,12 +69,12 @@ class Executable {
   void make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
                  std::span<Datum> made) const;
   std::shared_ptr<Buffer> allocated(const Allocation& allocation) const;
-  void run_steps(PlanSegment& segment, PlanSegment::RunContext& frame, RunState& state,
+  void run_steps(PlanSegment& segment, PlanSegment::RunContext& context, RunState& state,
                  std::vector<NodeTiming>* profile);
-  void allocate(const PlanSegment& segment, PlanSegment::RunContext& frame, RunState& state);
-  void evaluate_step(const Step& step, PlanSegment::RunContext& frame, RunState& state,
+  void allocate(const PlanSegment& segment, PlanSegment::RunContext& context, RunState& state);
+  void evaluate_step(const Step& step, PlanSegment::RunContext& context, RunState& state,
                      std::vector<NodeTiming>* profile);
-  void evaluate_op(const Step& step, PlanSegment::RunContext& frame, DatumRefs inputs,
+  void evaluate_op(const Step& step, PlanSegment::RunContext& context, DatumRefs inputs,
                    std::span<Datum> outputs);
   void run_inner(DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs,
                  std::vector<NodeTiming>* profile);
@@ -86,7 +86,7 @@ class Executable {
   const IndexedGraph graph_;
   SessionState& session_state_;
   size_t max_plans_;
-  std::unordered_map<const Graph*, std::unique_ptr<Executable>> subprograms_;
+  std::unordered_map<const Graph*, std::unique_ptr<Executable>> inner_executables_;
   PlanSegment root_;  // no steps; its children are the plans
   std::mutex planning_;
   PlanCaches caches_;  // guarded by `planning_`

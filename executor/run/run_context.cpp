@@ -7,53 +7,53 @@
 
 namespace sardonyx {
 
-std::unique_ptr<PlanSegment::RunContext> PlanSegment::borrow_frame() {
+std::unique_ptr<PlanSegment::RunContext> PlanSegment::borrow_context() {
   {
     const std::lock_guard lock(mutex);
-    if (!idle_frames.empty()) {
-      auto frame = std::move(idle_frames.back());
-      idle_frames.pop_back();
-      return frame;
+    if (!idle_contexts.empty()) {
+      auto context = std::move(idle_contexts.back());
+      idle_contexts.pop_back();
+      return context;
     }
   }
-  auto frame = std::make_unique<RunContext>();
-  frame->pointers = pointers;
-  frame->buffers.resize(allocations.size());
+  auto context = std::make_unique<RunContext>();
+  context->pointers = pointers;
+  context->buffers.resize(allocations.size());
   size_t values = 0;
   for (const Allocation& allocation : allocations)
     values += allocation.values.size();
-  frame->values.resize(values);
-  frame->aliases.resize(all_aliases);
-  frame->results.resize(results);
-  frame->memory.resize(memories);
-  return frame;
+  context->values.resize(values);
+  context->aliases.resize(all_aliases);
+  context->results.resize(results);
+  context->memory.resize(memories);
+  return context;
 }
 
 namespace {
 
 // What left the graph belongs to those who hold it now, as what was laid into an output's memory
-// does, and large buffers are not kept by idle frames, of which there may be many.
-void drop_large(const PlanSegment& segment, PlanSegment::RunContext& frame, BufferPool& buffers) {
+// does, and large buffers are not kept by idle contexts, of which there may be many.
+void drop_large(const PlanSegment& segment, PlanSegment::RunContext& context, BufferPool& buffers) {
   constexpr size_t kLargestKept = 64 << 10;
-  Datum* values = frame.values.data();
+  Datum* values = context.values.data();
   for (size_t i = 0; i < segment.allocations.size(); ++i) {
     const Allocation& allocation = segment.allocations[i];
     const std::span<Datum> made(values, allocation.values.size());
     values += made.size();
-    const bool is_own = has_only_owners(frame.buffers[i], made.size() + 1);
+    const bool is_own = has_only_owners(context.buffers[i], made.size() + 1);
     if (allocation.bytes <= kLargestKept && is_own) continue;
     for (Datum& value : made)
       value.clear();
-    buffers.give_back(std::move(frame.buffers[i]));
-    frame.buffers[i] = nullptr;
+    buffers.give_back(std::move(context.buffers[i]));
+    context.buffers[i] = nullptr;
   }
 }
 
 }  // namespace
 
-void PlanSegment::return_frame(std::unique_ptr<RunContext> frame) {
+void PlanSegment::return_context(std::unique_ptr<RunContext> context) {
   const std::lock_guard lock(mutex);
-  idle_frames.push_back(std::move(frame));
+  idle_contexts.push_back(std::move(context));
 }
 
 void RunState::refer(ValueId id, const Datum* datum) {
@@ -63,9 +63,9 @@ void RunState::refer(ValueId id, const Datum* datum) {
 
 Datum* RunState::slot_of(const Datum* datum) const {
   const std::less<> before;
-  for (const auto& [segment, frame] : frames) {
-    Datum* first = frame->results.data();
-    if (!before(datum, first) && before(datum, first + frame->results.size()))
+  for (const auto& [segment, context] : contexts) {
+    Datum* first = context->results.data();
+    if (!before(datum, first) && before(datum, first + context->results.size()))
       return first + (datum - first);
   }
   return nullptr;
@@ -77,19 +77,19 @@ void RunState::clear(BufferPool& buffers) {
   touched.clear();
   outputs = {};
   // One kind after the other: what nobody else holds is kept, and they hold parts of each other.
-  for (auto& [segment, frame] : frames) {
-    for (Datum& alias : frame->aliases)
+  for (auto& [segment, context] : contexts) {
+    for (Datum& alias : context->aliases)
       alias.clear();
   }
-  for (auto& [segment, frame] : frames) {
-    for (Datum& result : frame->results)
+  for (auto& [segment, context] : contexts) {
+    for (Datum& result : context->results)
       recycle(result, buffers);
   }
-  for (auto& [segment, frame] : frames) {
-    drop_large(*segment, *frame, buffers);
-    segment->return_frame(std::move(frame));
+  for (auto& [segment, context] : contexts) {
+    drop_large(*segment, *context, buffers);
+    segment->return_context(std::move(context));
   }
-  frames.clear();
+  contexts.clear();
 }
 
 }  // namespace sardonyx

@@ -1,4 +1,4 @@
-// One run of a program: from segment to segment, and the steps of each.
+// One run of an executable: from segment to segment, and the steps of each.
 #include <chrono>
 
 #include "executor/run/executable.h"
@@ -10,11 +10,11 @@ namespace sardonyx {
 namespace {
 
 // Pointers of tables that were made for another arena are moved to this one.
-void rebase(const PlanSegment& segment, PlanSegment::RunContext& frame, std::byte* base) {
-  if (frame.base == base) return;
+void rebase(const PlanSegment& segment, PlanSegment::RunContext& context, std::byte* base) {
+  if (context.base == base) return;
   for (const auto& [pointer, offset] : segment.arena_pointers)
-    frame.pointers[pointer] = base + offset;
-  frame.base = base;
+    context.pointers[pointer] = base + offset;
+  context.base = base;
 }
 
 // Makes `slot` are in `source`.
@@ -24,8 +24,8 @@ const Datum* lay_alias(Datum& slot, const Tensor& source, const Alias& alias) {
   return &slot;
 }
 
-// Is `datum` what the plan relies on? What a loop without iterations stacks takes the shape that is
-// promised, where the body alone does not tell it.
+// Whether the result has the type and shape that the plan promises. An empty result of a loop that
+// ran no iteration is given the promised shape, which its body does not tell.
 bool keeps_promise(Datum& datum, const Step::Promise& promise) {
   if (!datum.is_tensor()) return false;
   const Tensor& tensor = datum.tensor();
@@ -48,7 +48,7 @@ Error placed(const Error& error, const Step& step, const Values& values) {
       .at_node(name);
 }
 
-// Of an op of the program's it is the program's fault: nobody checks what its `infer` tells.
+// A custom op that breaks what its `infer` said is an error of the caller; any other is ours.
 [[noreturn]] void refuse_result(const Node& node, size_t index, const Datum& got,
                                 const Step::Promise& promise) {
   const bool is_custom = CustomOpRow::is_row(*node.op);
@@ -83,8 +83,8 @@ void Executable::run_segment(const std::shared_ptr<PlanSegment>& shared, RunStat
                              std::vector<NodeTiming>* profile) {
   PlanSegment& segment = *shared;
   if (state.strict_outputs) require_fits(segment, state);
-  state.frames.emplace_back(shared, segment.borrow_frame());
-  PlanSegment::RunContext& frame = *state.frames.back().second;
+  state.contexts.emplace_back(shared, segment.borrow_context());
+  PlanSegment::RunContext& context = *state.contexts.back().second;
   std::shared_ptr<Buffer> arena;
   if (segment.arena_bytes > 0) {
     try {
@@ -94,32 +94,32 @@ void Executable::run_segment(const std::shared_ptr<PlanSegment>& shared, RunStat
       throw error.with_context(text("intermediate values (", segment.arena_bytes,
                                     " bytes; the largest is ", label(largest->value), ")"));
     }
-    rebase(segment, frame, arena->data());
+    rebase(segment, context, arena->data());
     if (memory_guard() != MemoryGuard::kNone)
       guard_gaps(segment.memory, arena->data(), arena->size());
   }
   for (const auto& [value, constant] : segment.constants)
     state.refer(value, &constant);
-  refer_to_aliases(segment, frame, state);
+  refer_to_aliases(segment, context, state);
   for (const auto& [at, value] : segment.entry_pointers)
-    frame.pointers[at.pointer] = address_in(state.values[value]->tensor(), at.offset);
-  allocate(segment, frame, state);
-  run_steps(segment, frame, state, profile);
+    context.pointers[at.pointer] = address_in(state.values[value]->tensor(), at.offset);
+  allocate(segment, context, state);
+  run_steps(segment, context, state, profile);
   if (arena) session_state_.return_arena(std::move(arena));
 }
 
-void Executable::refer_to_aliases(const PlanSegment& segment, PlanSegment::RunContext& frame,
+void Executable::refer_to_aliases(const PlanSegment& segment, PlanSegment::RunContext& context,
                                   RunState& state) {
   for (size_t i = 0; i < segment.aliases.size(); ++i) {
     const Alias& alias = segment.aliases[i];
     const Tensor& source = state.values[alias.source]->tensor();
-    state.refer(alias.value, lay_alias(frame.aliases[i], source, alias));
+    state.refer(alias.value, lay_alias(context.aliases[i], source, alias));
   }
 }
 
-void Executable::run_steps(PlanSegment& segment, PlanSegment::RunContext& frame, RunState& state,
+void Executable::run_steps(PlanSegment& segment, PlanSegment::RunContext& context, RunState& state,
                            std::vector<NodeTiming>* profile) {
-  void** pointers = frame.pointers.data();
+  void** pointers = context.pointers.data();
   const bool limited = current_control() != nullptr;
   for (const Step& step : segment.steps) {
     if (limited) check_interrupted();
@@ -131,7 +131,7 @@ void Executable::run_steps(PlanSegment& segment, PlanSegment::RunContext& frame,
         void** outputs = own + step.input_count;
         step.kernel->run({own, outputs, static_cast<std::byte*>(outputs[step.output_count])});
       } else {
-        evaluate_step(step, frame, state, profile);
+        evaluate_step(step, context, state, profile);
       }
     } catch (const ProgramError& error) {
       if (!error.node().empty()) throw;
@@ -153,18 +153,18 @@ void Executable::run_steps(PlanSegment& segment, PlanSegment::RunContext& frame,
   }
 }
 
-void Executable::evaluate_step(const Step& step, PlanSegment::RunContext& frame, RunState& state,
+void Executable::evaluate_step(const Step& step, PlanSegment::RunContext& context, RunState& state,
                                std::vector<NodeTiming>* profile) {
   const ScratchMark mark;
   std::pmr::vector<const Datum*> inputs(scratch());
   inputs.reserve(step.inputs.size());
   for (const ValueId value : step.inputs)
     inputs.push_back(value == kNoValue ? nullptr : state.values[value]);
-  const auto outputs = std::span(frame.results).subspan(step.first_result, step.outputs.size());
+  const auto outputs = std::span(context.results).subspan(step.first_result, step.outputs.size());
   if (step.body)
     run_body(step, {inputs}, outputs, profile);
   else
-    evaluate_op(step, frame, {inputs}, outputs);
+    evaluate_op(step, context, {inputs}, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (step.promised[i] && !keeps_promise(outputs[i], *step.promised[i]))
       refuse_result(*step.node, i, outputs[i], *step.promised[i]);
@@ -173,28 +173,28 @@ void Executable::evaluate_step(const Step& step, PlanSegment::RunContext& frame,
     state.refer(value, &outputs[i]);
   }
   for (const auto& [at, output] : step.rebinds)
-    frame.pointers[at.pointer] =
+    context.pointers[at.pointer] =
         address_in(state.values[step.outputs[output]]->tensor(), at.offset);
   for (size_t i = 0; i < step.aliases.size(); ++i) {
     const Alias& alias = step.aliases[i];
     const Tensor& source = state.values[alias.source]->tensor();
-    state.refer(alias.value, lay_alias(frame.aliases[step.first_alias + i], source, alias));
+    state.refer(alias.value, lay_alias(context.aliases[step.first_alias + i], source, alias));
   }
 }
 
-void Executable::evaluate_op(const Step& step, PlanSegment::RunContext& frame, DatumRefs inputs,
+void Executable::evaluate_op(const Step& step, PlanSegment::RunContext& context, DatumRefs inputs,
                              std::span<Datum> outputs) {
   const size_t formal = step.node->formal_inputs();
   const SubgraphRunner run = [this](const Graph& graph, DatumRefs in, DatumRefs captured,
                                     std::span<Datum> out) {
-    subprograms_.at(&graph)->run_inner(in, captured, out, nullptr);
+    inner_executables_.at(&graph)->run_inner(in, captured, out, nullptr);
   };
   step.node->op->evaluate({*step.node->op, step.node->attrs, inputs.first(formal),
                            inputs.subspan(formal), outputs, run, &session_state_.buffers(),
-                           &frame.memory[step.memory]});
+                           &context.memory[step.memory]});
 }
 
-// With all outputs left to the library.
+// Runs a subgraph: no output is bound to memory of the caller.
 void Executable::run_inner(DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs,
                            std::vector<NodeTiming>* profile) {
   const ScratchMark mark;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "executor/named_warnings.h"
-#include "executor/partial_program.h"
+#include "executor/partial_executable.h"
 #include "executor/request.h"
 #include "executor/run/executable.h"
 #include "executor/session.h"

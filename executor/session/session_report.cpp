@@ -39,11 +39,11 @@ std::string Session::plan_text(std::span<const Datum> inputs) const {
 std::vector<NodeKernel> Session::kernels(std::span<const Datum> inputs) const {
   std::vector<NodeKernel> kernels;
   impl_->trace(DatumPointers(inputs),
-               [&](const Executable& program, const Executable::Trace& segments) {
+               [&](const Executable& executable, const Executable::Trace& segments) {
                  for (const auto& segment : segments) {
                    for (const Step& step : segment->steps) {
                      kernels.push_back({step.node ? full_name(*step.node->op) : "reorder",
-                                        label_of(step, program.values()),
+                                        label_of(step, executable.values()),
                                         std::string(step.implementation()),
                                         types_of(step),
                                         {}});

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/core/rounding.h"
 #include "ir/core/run_control.h"
 #include "onnx_io/file_write.h"
 
@@ -21,10 +22,6 @@ struct PrepackHeader {
   ContentHash index_hash;
 };
 static_assert(sizeof(PrepackHeader) == 48);
-
-uint64_t rounded_up(uint64_t offset) {
-  return (offset + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 std::span<const std::byte> bytes_of(const auto& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -109,7 +106,7 @@ IndexWriter index_of(const PrepackFileContent& content, const PackHashes& hashes
   uint64_t end = first_offset;
   for (const StoredPack& pack : content.packs) {
     const auto [at, is_new] = offsets.emplace(pack.packed.get(), end);
-    if (is_new) end += rounded_up(pack.packed->size());
+    if (is_new) end += rounded_up<uint64_t>(pack.packed->size(), kAlignment);
     index.put(pack.form);
     index.put(pack.origin);
     index.put(pack.content);
@@ -156,8 +153,8 @@ void write_prepack_file(const std::filesystem::path& path, const PrepackFileCont
   // Offsets are numbers of one size, so the index is as long with any of them.
   const PackHashes hashes = hashes_of(content);
   const uint64_t index_bytes = index_of(content, hashes, 0).bytes().size();
-  const IndexWriter index =
-      index_of(content, hashes, rounded_up(sizeof(PrepackHeader) + index_bytes));
+  const IndexWriter index = index_of(
+      content, hashes, rounded_up<uint64_t>(sizeof(PrepackHeader) + index_bytes, kAlignment));
   PrepackHeader header{{}, kVersion, index_bytes, content_hash(index.bytes())};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
 

@@ -24,7 +24,7 @@ class WeightResidency {
   // included. Throws where they can't be read any more; then plans go on as before.
   void restore(const Graph& graph);
   // Calls `plan` with whether it may let go what it has packed: then it must not look at the
-  // elements of constants without `bring_back`.
+  // elements of constants but through the packs.
   template <typename Plan>
   auto planning(const Plan& plan) {
     {

@@ -20,7 +20,7 @@ struct ConvertOptions {
 
 // Reads `count` elements that are `step` apart from element `offset` of `raw` on (packed types
 // unpacked, one byte each). C is float, double, int64_t or uint64_t; values that C cannot hold are
-// converted as `convert_number` says.
+// converted as `integer_from` says.
 template <typename C>
 void load_numbers(DType from, const void* raw, int64_t offset, int64_t step, int64_t count, C* to);
 

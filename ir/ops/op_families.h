@@ -1,4 +1,4 @@
-// The family tables that make up the op table; ops.cpp joins them.
+// The family tables that make up the op table; op_table.cpp joins them.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ std::span<const OpDef> cast_ops();        // Cast, CastLike, BitCast
 std::span<const OpDef> quantize_ops();    // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear
 std::span<const OpDef> generator_ops();   // Constant, ConstantOfShape, Range, EyeLike, windows
 std::span<const OpDef> random_ops();
-std::span<const OpDef> training_ops();     // Adagrad, Adam, Momentum
+std::span<const OpDef> training_ops();     // ai.onnx.preview.training: Adagrad, Adam, Momentum
 std::span<const OpDef> optimizer_ops();    // our own domain: SgdStep, AdamStep ...
 std::span<const OpDef> convolution_ops();  // Conv, ConvTranspose, ConvInteger, QLinearConv
 std::span<const OpDef> irregular_convolution_ops();  // DeformConv, Col2Im, CausalConvWithState
@@ -44,16 +44,16 @@ std::span<const OpDef> shape_ops();  // Shape, Reshape, Transpose, Squeeze, Expa
 std::span<const OpDef> join_ops();   // Concat, Split, Tile
 std::span<const OpDef> slice_ops();
 std::span<const OpDef> pad_ops();
-std::span<const OpDef> gather_ops();       // Gather*, OneHot, Compress, ReverseSequence
-std::span<const OpDef> scatter_ops();      // Scatter*, TensorScatter
-std::span<const OpDef> select_ops();       // NonZero, Unique
-std::span<const OpDef> suppression_ops();  // NonMaxSuppression
-std::span<const OpDef> sequence_ops();     // Sequence*, SplitToSequence
-std::span<const OpDef> optional_ops();     // Optional*
-std::span<const OpDef> control_ops();      // If, Loop
-std::span<const OpDef> scan_ops();         // Scan, SequenceMap
-std::span<const OpDef> text_ops();         // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
-std::span<const OpDef> ngram_ops();        // TfIdfVectorizer
+std::span<const OpDef> gather_ops();          // Gather*, OneHot, Compress, ReverseSequence
+std::span<const OpDef> scatter_ops();         // Scatter*, TensorScatter
+std::span<const OpDef> select_ops();          // NonZero, Unique
+std::span<const OpDef> suppression_ops();     // NonMaxSuppression
+std::span<const OpDef> sequence_ops();        // Sequence*, SplitToSequence
+std::span<const OpDef> optional_ops();        // Optional*
+std::span<const OpDef> control_ops();         // If, Loop
+std::span<const OpDef> scan_ops();            // Scan, SequenceMap
+std::span<const OpDef> text_ops();            // StringNormalizer, RegexFullMatch ...
+std::span<const OpDef> ngram_ops();           // TfIdfVectorizer
 std::span<const OpDef> image_decoder_ops();   // ImageDecoder
 std::span<const OpDef> tree_ops();            // ai.onnx.ml tree ensembles
 std::span<const OpDef> linear_model_ops();    // ai.onnx.ml linear models, Scaler, Normalizer ...

@@ -86,7 +86,7 @@ bool holds_graph(const AttributeProto& proto) {
          proto.type() == AttributeProto::GRAPHS;
 }
 
-AttrMap Importer::attributes(NameScope& frame, NodeProto& node,
+AttrMap Importer::attributes(NameScope& name_scope, NodeProto& node,
                              const std::vector<std::string>& captured,
                              std::span<const Type> implied, bool skips_graphs) {
   AttrMap attrs;
@@ -101,7 +101,7 @@ AttrMap Importer::attributes(NameScope& frame, NodeProto& node,
         kind_of(proto);  // checks that it holds that alone
         continue;
       }
-      if (std::optional<AttrValue> value = attribute(frame, proto, captured, implied)) {
+      if (std::optional<AttrValue> value = attribute(name_scope, proto, captured, implied)) {
         attrs.emplace(proto.name(), std::move(*value));
       }
     } catch (const Error& error) {
@@ -123,12 +123,12 @@ std::optional<AttrValue> Importer::referred_attribute(const FunctionCall& call,
   return found == call.attrs.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<AttrValue> Importer::attribute(NameScope& frame, AttributeProto& proto,
+std::optional<AttrValue> Importer::attribute(NameScope& name_scope, AttributeProto& proto,
                                              const std::vector<std::string>& captured,
                                              std::span<const Type> implied) {
   if (!proto.ref_attr_name().empty()) {
     const std::string& name = proto.ref_attr_name();
-    if (frame.call) return referred_attribute(*frame.call, name);
+    if (name_scope.call) return referred_attribute(*name_scope.call, name);
     leniency_.tolerate(kFunctionAttribute, "ref_attr_name ", in_quotes(name),
                        " refers to an attribute of a function, but the node is in none; the value "
                        "beside it counts");
@@ -145,7 +145,7 @@ std::optional<AttrValue> Importer::attribute(NameScope& frame, AttributeProto& p
     case AttributeProto::SPARSE_TENSOR:
       return tensors_.sparse(*proto.mutable_sparse_tensor());
     case AttributeProto::GRAPH:
-      return subgraph(frame, *proto.mutable_g(), captured, implied);
+      return subgraph(name_scope, *proto.mutable_g(), captured, implied);
     case AttributeProto::TYPE_PROTO:
       return types_.type(proto.tp(), "the attribute");
     case AttributeProto::FLOATS:
@@ -169,7 +169,7 @@ std::optional<AttrValue> Importer::attribute(NameScope& frame, AttributeProto& p
     case AttributeProto::GRAPHS: {
       std::vector<GraphPtr> graphs;
       for (auto& graph : *proto.mutable_graphs()) {
-        graphs.push_back(subgraph(frame, graph, captured, implied));
+        graphs.push_back(subgraph(name_scope, graph, captured, implied));
       }
       return graphs;
     }
@@ -185,29 +185,29 @@ std::optional<AttrValue> Importer::attribute(NameScope& frame, AttributeProto& p
   fail(ErrorCode::kInvalidModel, "has no type");
 }
 
-GraphPtr Importer::subgraph(NameScope& frame, GraphProto& proto,
+GraphPtr Importer::subgraph(NameScope& name_scope, GraphProto& proto,
                             const std::vector<std::string>& captured,
                             std::span<const Type> implied) {
   auto graph = std::make_shared<Graph>();
   NameScope inner{.graph = *graph,
-                  .outer = &frame,
-                  .call = frame.call,
-                  .opsets = frame.opsets,
-                  .scope = frame.scope};
+                  .outer = &name_scope,
+                  .call = name_scope.call,
+                  .opsets = name_scope.opsets,
+                  .scope = name_scope.scope};
   const std::vector<std::string>& names = free_names_.of(proto);
   const std::unordered_set<std::string_view> used(names.begin(), names.end());
   for (const std::string& name : captured) {
     // Another subgraph of the node may use what has a value of its own in this one.
     const bool is_used = used.contains(name);
-    const Value* outer = frame.values.at(name);
+    const Value* outer = name_scope.values.at(name);
     Value* capture = graph->add_capture(is_used ? name : "", outer->type);
     capture->dims = outer->dims;
     if (poisoned_.contains(outer)) poisoned_.insert(capture);
     if (is_used) bind(inner, name, capture);
   }
   for (const std::string& name : names) {
-    const auto outer = frame.values.find(name);
-    if (outer == frame.values.end() || inner.values.contains(name)) continue;
+    const auto outer = name_scope.values.find(name);
+    if (outer == name_scope.values.end() || inner.values.contains(name)) continue;
     Value* value = outer->second;
     bind(inner, name, value ? graph->add_constant(name, *value->constant) : nullptr);
   }

@@ -105,39 +105,39 @@ void Importer::drop_repeated_constants(NodeList& nodes) const {
 }
 
 // Tools that turn Constant nodes into initializers may leave both: ONNX Runtime takes the node's.
-void Importer::prefer_constants(NameScope& frame, NodeList& nodes) {
+void Importer::prefer_constants(NameScope& name_scope, NodeList& nodes) {
   for (NodeProto& node : nodes) {
     if (!tensor_of(node)) continue;
     const std::string& name = node.output(0);
-    const auto found = frame.values.find(name);
-    if (found == frame.values.end() || !found->second || !found->second->constant) continue;
+    const auto found = name_scope.values.find(name);
+    if (found == name_scope.values.end() || !found->second || !found->second->constant) continue;
     const Tensor& other = *found->second->constant;
     const Tensor& own = tensors_.tensor(*node.mutable_attribute(0)->mutable_t());
     if (own.dtype() != other.dtype() || own.shape() != other.shape()) continue;
     leniency_.tolerate(kRepeatedConstant, "value ", in_quotes(name),
                        " is an initializer and produced by a Constant node; the node counts");
-    vacate_name(frame, name);
-    frame.values.erase(found);
+    vacate_name(name_scope, name);
+    name_scope.values.erase(found);
   }
 }
 
-void Importer::import_constant(NameScope& frame, onnx_schema::NodeProto& node) {
+void Importer::import_constant(NameScope& name_scope, onnx_schema::NodeProto& node) {
   if (node.output_size() != 1 || node.output(0).empty()) {
     fail(ErrorCode::kInvalidModel, "has ", node.output_size(),
          " outputs, expected one with a name");
   }
-  const AttrMap attrs = attributes(frame, node, {}, {});
+  const AttrMap attrs = attributes(name_scope, node, {}, {});
   if (attrs.size() != 1) {
     fail(ErrorCode::kInvalidModel, "has ", attrs.size(), " value attributes, expected exactly one");
   }
   const std::string& output = node.output(0);
   Tensor value = constant_of(attrs.begin()->first, attrs.begin()->second, options_.limits);
-  vacate_name(frame, output);
-  const bool keep = frame.names_are_final || frame.scope.empty();
-  Value* constant =
-      frame.graph.add_constant(keep ? output : frame.scope + "." + output, std::move(value));
-  declared_type(frame, output, constant->type);  // is what the file declares of it right?
-  bind(frame, output, constant);
+  vacate_name(name_scope, output);
+  const bool keep = name_scope.names_are_final || name_scope.scope.empty();
+  Value* constant = name_scope.graph.add_constant(keep ? output : name_scope.scope + "." + output,
+                                                  std::move(value));
+  declared_type(name_scope, output, constant->type);  // is what the file declares of it right?
+  bind(name_scope, output, constant);
 }
 
 }  // namespace sardonyx::onnx_import

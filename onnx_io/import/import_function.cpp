@@ -79,9 +79,10 @@ void rename_values(GraphProto& graph, const std::string& suffix) {
 
 }  // namespace
 
-FunctionCall Importer::function_call(NameScope& frame, NodeProto& node, FunctionProto& function) {
+FunctionCall Importer::function_call(NameScope& name_scope, NodeProto& node,
+                                     FunctionProto& function) {
   FunctionCall call{.label = label_of(function),
-                    .attrs = attributes(frame, node, {}, {}, /*skips_graphs=*/true),
+                    .attrs = attributes(name_scope, node, {}, {}, /*skips_graphs=*/true),
                     .parameters = {}};
   call.parameters.insert(function.attribute().begin(), function.attribute().end());
   for (const std::string& name : function.attribute()) {
@@ -91,7 +92,7 @@ FunctionCall Importer::function_call(NameScope& frame, NodeProto& node, Function
       call.label += text(" without its attribute ", in_quotes(name));
     }
   }
-  NameScope defaults{.graph = frame.graph, .opsets = frame.opsets};
+  NameScope defaults{.graph = name_scope.graph, .opsets = name_scope.opsets};
   for (AttributeProto& proto : *function.mutable_attribute_proto()) {
     call.parameters.insert(proto.name());
     if (call.attrs.contains(proto.name()) || holds_graph(proto)) continue;
@@ -112,20 +113,20 @@ FunctionCall Importer::function_call(NameScope& frame, NodeProto& node, Function
   return call;
 }
 
-void Importer::expand(NameScope& frame, NodeProto& node, FunctionProto& function) {
-  const FunctionCall call = function_call(frame, node, function);
+void Importer::expand(NameScope& name_scope, NodeProto& node, FunctionProto& function) {
+  const FunctionCall call = function_call(name_scope, node, function);
   const auto [opsets, is_new] = function_opsets_.try_emplace(&function);
   if (is_new) opsets->second = read_opsets(function.opset_import(), call.label, leniency_);
   const std::string own = node.name().empty() ? node.op_type() : node.name();
-  NameScope inner{.graph = frame.graph,
+  NameScope inner{.graph = name_scope.graph,
                   .call = &call,
                   .opsets = &opsets->second,
-                  .scope = frame.scope.empty() ? own : frame.scope + "." + own,
+                  .scope = name_scope.scope.empty() ? own : name_scope.scope + "." + own,
                   .names_are_final = false};
-  const Vals inputs = node_inputs(frame, node);
+  const Vals inputs = node_inputs(name_scope, node);
   bind_parameters(inner, function, inputs);
-  bind_outer_names(frame, inner, function);
-  FunctionProto& body = with_graphs(frame, node, function, inner);
+  bind_outer_names(name_scope, inner, function);
+  FunctionProto& body = with_graphs(name_scope, node, function, inner);
   try {
     import_nodes(inner, *body.mutable_node());
   } catch (const Error& error) {
@@ -143,9 +144,9 @@ void Importer::expand(NameScope& frame, NodeProto& node, FunctionProto& function
     }
     results.push_back(GraphEmitter::wrap(found->second));
   }
-  GraphEmitter emitter(frame.graph);
-  emitter.set_origin(inner.scope, frame.scope, "");
-  bind_outputs(frame, node, results, emitter);
+  GraphEmitter emitter(name_scope.graph);
+  emitter.set_origin(inner.scope, name_scope.scope, "");
+  bind_outputs(name_scope, node, results, emitter);
 }
 
 void Importer::bind_parameters(NameScope& inner, const FunctionProto& function,
@@ -168,11 +169,11 @@ void Importer::bind_parameters(NameScope& inner, const FunctionProto& function,
 
 // Names that a function does not define mean nothing by the letter; ONNX Runtime expands the
 // function and finds them around the call.
-void Importer::bind_outer_names(const NameScope& frame, NameScope& inner,
+void Importer::bind_outer_names(const NameScope& name_scope, NameScope& inner,
                                 const FunctionProto& function) {
   for (const std::string& name : free_names_.of(function)) {
-    const auto outer = frame.values.find(name);
-    if (outer == frame.values.end()) continue;
+    const auto outer = name_scope.values.find(name);
+    if (outer == name_scope.values.end()) continue;
     leniency_.tolerate(kFunctionScope, inner.call->label, " uses ", in_quotes(name),
                        ", which it does not define; taken from where it is called");
     bind(inner, name, outer->second);
@@ -181,7 +182,7 @@ void Importer::bind_outer_names(const NameScope& frame, NameScope& inner,
 
 // A function whose parameters are graphs, with these put in for one call. Values of the caller that
 // a graph uses come into `inner` under names of their own.
-FunctionProto& Importer::with_graphs(NameScope& frame, const NodeProto& node,
+FunctionProto& Importer::with_graphs(NameScope& name_scope, const NodeProto& node,
                                      FunctionProto& function, NameScope& inner) {
   std::vector<std::pair<AttributeProto*, const AttributeProto*>> references;
   size_t bytes = 0;
@@ -209,11 +210,11 @@ FunctionProto& Importer::with_graphs(NameScope& frame, const NodeProto& node,
     reference->set_name(name);
     const std::string suffix = "@" + std::to_string(++graphs_put_in_);
     const auto put_in = [&](GraphProto& own) {
-      check_graph_given(frame, inner, own);
+      check_graph_given(name_scope, inner, own);
       FreeNames names(functions_.get());  // of this form, which has no lasting place yet
       for (const std::string& free : names.of(own)) {
-        const auto outer = frame.values.find(free);
-        if (is_given && outer != frame.values.end())
+        const auto outer = name_scope.values.find(free);
+        if (is_given && outer != name_scope.values.end())
           inner.values.emplace(free + suffix, outer->second);
       }
       rename_values(own, suffix);
@@ -227,12 +228,12 @@ FunctionProto& Importer::with_graphs(NameScope& frame, const NodeProto& node,
 
 // The nodes of a graph that is given to a function are read there: with the function's opsets, and
 // apart from the parameters of the caller.
-void Importer::check_graph_given(const NameScope& frame, NameScope& inner,
+void Importer::check_graph_given(const NameScope& name_scope, NameScope& inner,
                                  GraphProto& graph) const {
   const auto check_domain = [&](const NodeProto& node) {
     const std::string domain(canonical_domain(node.domain()));
-    const auto there = frame.opsets->find(domain), here = inner.opsets->find(domain);
-    if (there == frame.opsets->end() || functions_->called_by(node)) return;
+    const auto there = name_scope.opsets->find(domain), here = inner.opsets->find(domain);
+    if (there == name_scope.opsets->end() || functions_->called_by(node)) return;
     if (here == inner.opsets->end() || here->second != there->second) {
       fail(ErrorCode::kUnsupported, "a graph that is given to a function uses version ",
            there->second, " of domain ", in_quotes(domain.empty() ? "ai.onnx" : domain),

@@ -22,9 +22,10 @@ const T& required_attribute(const RawCall& call, const std::string& name) {
   return std::get<T>(found->second);
 }
 
-Value* named_value(const NameScope& frame, const std::string& name, std::string_view attribute) {
-  const auto found = frame.values.find(name);
-  if (found == frame.values.end() || !found->second) {
+Value* named_value(const NameScope& name_scope, const std::string& name,
+                   std::string_view attribute) {
+  const auto found = name_scope.values.find(name);
+  if (found == name_scope.values.end() || !found->second) {
     fail(ErrorCode::kInvalidModel, "Gradient: attribute ", attribute, ": ", in_quotes(name),
          " is no value of the graph that is known before the node");
   }
@@ -99,12 +100,12 @@ class Between {
 
 }  // namespace
 
-void Importer::import_gradient(NameScope& frame, const NodeProto& node, RawCall& call,
+void Importer::import_gradient(NameScope& name_scope, const NodeProto& node, RawCall& call,
                                GraphEmitter& emitter) {
   using Names = std::vector<std::string>;
   const Names& xs = required_attribute<Names>(call, "xs");
   const Names zs = call.attrs.contains("zs") ? required_attribute<Names>(call, "zs") : Names();
-  const Value* y = named_value(frame, required_attribute<std::string>(call, "y"), "y");
+  const Value* y = named_value(name_scope, required_attribute<std::string>(call, "y"), "y");
   if (call.inputs.size() != xs.size() + zs.size()) {
     fail(ErrorCode::kInvalidModel, "Gradient: expected an input for each of the ", xs.size(),
          " xs and ", zs.size(), " zs, got ", call.inputs.size());
@@ -118,13 +119,13 @@ void Importer::import_gradient(NameScope& frame, const NodeProto& node, RawCall&
   }
   std::vector<Value*> begins;
   for (const std::string& name : xs)
-    begins.push_back(named_value(frame, name, "xs"));
+    begins.push_back(named_value(name_scope, name, "xs"));
   for (const std::string& name : zs)
-    begins.push_back(named_value(frame, name, "zs"));
+    begins.push_back(named_value(name_scope, name, "zs"));
   for (const Val& input : call.inputs) {
     if (!input) fail(ErrorCode::kInvalidModel, "Gradient: an input is omitted");
   }
-  frame.graph.renumber();
+  name_scope.graph.renumber();
   const Between between(emitter, *y, begins, call.inputs);
   const std::span<const Val> at = std::span(call.inputs).first(xs.size());
   Vals found =
@@ -132,7 +133,7 @@ void Importer::import_gradient(NameScope& frame, const NodeProto& node, RawCall&
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i]) found[i] = full_like(emitter, at[i], 0);
   }
-  bind_outputs(frame, node, found, emitter);
+  bind_outputs(name_scope, node, found, emitter);
 }
 
 }  // namespace sardonyx::onnx_import

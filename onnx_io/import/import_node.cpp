@@ -134,79 +134,80 @@ std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
 
 }  // namespace
 
-void Importer::import_nodes(NameScope& frame, NodeList& nodes) {
+void Importer::import_nodes(NameScope& name_scope, NodeList& nodes) {
   mend_constants(nodes);
   // Before sorting: a node that overwrites what it reads would look like a cycle.
   for (const NodeProto& node : nodes) {
     guarded([&] { return "node " + label_of(node); }, node_name(node),
-            [&] { check_outputs(frame, node); });
+            [&] { check_outputs(name_scope, node); });
   }
   std::vector<int> order;
   if (!guarded("", "", [&] { order = sorted_nodes(nodes, free_names_); })) {
     for (const NodeProto& node : nodes)
-      poison_outputs(frame, node);
+      poison_outputs(name_scope, node);
     return;
   }
   for (const int index : order) {
     check_interrupted();
     NodeProto& node = nodes[index];
     if (!guarded([&] { return "node " + label_of(node); }, node_name(node),
-                 [&] { import_node(frame, node); })) {
-      poison_outputs(frame, node);
+                 [&] { import_node(name_scope, node); })) {
+      poison_outputs(name_scope, node);
     }
   }
 }
 
-void Importer::check_outputs(const NameScope& frame, const NodeProto& node) const {
+void Importer::check_outputs(const NameScope& name_scope, const NodeProto& node) const {
   for (const std::string& output : node.output()) {
-    if (!output.empty()) check_new_name(frame, output, "output");
+    if (!output.empty()) check_new_name(name_scope, output, "output");
   }
 }
 
-void Importer::poison_outputs(NameScope& frame, const NodeProto& node) {
+void Importer::poison_outputs(NameScope& name_scope, const NodeProto& node) {
   for (const std::string& output : node.output()) {
-    if (!output.empty()) frame.values.try_emplace(output, placeholder(frame));
+    if (!output.empty()) name_scope.values.try_emplace(output, placeholder(name_scope));
   }
 }
 
-void Importer::import_node(NameScope& frame, NodeProto& node) {
+void Importer::import_node(NameScope& name_scope, NodeProto& node) {
   if (node.op_type().empty()) fail(ErrorCode::kInvalidModel, "has no op_type");
   if (onnx_schema::FunctionProto* function = functions_->called_by(node)) {
-    return expand(frame, node, *function);
+    return expand(name_scope, node, *function);
   }
-  const std::string scope = joined(frame.scope, metadata_value(node, kScopeKey));
-  GraphEmitter emitter(frame.graph);
-  emitter.set_origin(joined(frame.scope, node_name(node)), scope, metadata_value(node, kSourceKey));
-  RawCall call = raw_call(frame, node, emitter);
-  if (call.domain.empty() && call.op == "Constant") return import_constant(frame, node);
+  const std::string scope = joined(name_scope.scope, metadata_value(node, kScopeKey));
+  GraphEmitter emitter(name_scope.graph);
+  emitter.set_origin(joined(name_scope.scope, node_name(node)), scope,
+                     metadata_value(node, kSourceKey));
+  RawCall call = raw_call(name_scope, node, emitter);
+  if (call.domain.empty() && call.op == "Constant") return import_constant(name_scope, node);
   // What stands on a fault that was noted already can't be judged any further.
   const auto poisoned = [&](const Val& val) {
     return val && poisoned_.contains(GraphEmitter::unwrap(val));
   };
   if (std::any_of(call.inputs.begin(), call.inputs.end(), poisoned) ||
       std::any_of(call.captures.begin(), call.captures.end(), poisoned)) {
-    return poison_outputs(frame, node);
+    return poison_outputs(name_scope, node);
   }
   if (call.domain == "ai.onnx.preview.training" && call.op == "Gradient") {
-    return import_gradient(frame, node, call, emitter);
+    return import_gradient(name_scope, node, call, emitter);
   }
   mend(call, node);
   if (const std::optional<Vals> results = upgrade(call)) {
-    bind_outputs(frame, node, *results, emitter);
+    bind_outputs(name_scope, node, *results, emitter);
   } else {
-    append_node(frame, node, call);
+    append_node(name_scope, node, call);
   }
 }
 
-Vals Importer::node_inputs(const NameScope& frame, const NodeProto& node) const {
+Vals Importer::node_inputs(const NameScope& name_scope, const NodeProto& node) const {
   Vals inputs;
   for (const std::string& name : node.input()) {
     if (name.empty()) {
       inputs.emplace_back();
       continue;
     }
-    const auto found = frame.values.find(name);
-    if (found == frame.values.end()) {
+    const auto found = name_scope.values.find(name);
+    if (found == name_scope.values.end()) {
       fail(ErrorCode::kInvalidModel, "input ", in_quotes(name),
            " is produced by no node, and is no input or initializer of the graph");
     }
@@ -217,23 +218,23 @@ Vals Importer::node_inputs(const NameScope& frame, const NodeProto& node) const 
   return inputs;
 }
 
-RawCall Importer::raw_call(NameScope& frame, NodeProto& node, GraphEmitter& emitter) {
+RawCall Importer::raw_call(NameScope& name_scope, NodeProto& node, GraphEmitter& emitter) {
   RawCall call{.domain = std::string(canonical_domain(node.domain())),
                .op = node.op_type(),
-               .inputs = node_inputs(frame, node),
+               .inputs = node_inputs(name_scope, node),
                .outputs = static_cast<size_t>(output_count(node)),
                .emitter = emitter};
-  find_version(frame, call, node);
+  find_version(name_scope, call, node);
   // Constants of the outer graph become constants of the subgraphs; everything else is captured.
   std::vector<std::string> captured;
   for (const std::string& name : free_names_.within(node)) {
-    const auto found = frame.values.find(name);
-    if (found == frame.values.end() || !found->second || found->second->constant) continue;
+    const auto found = name_scope.values.find(name);
+    if (found == name_scope.values.end() || !found->second || found->second->constant) continue;
     captured.push_back(name);
     call.captures.push_back(GraphEmitter::wrap(found->second));
   }
-  call.attrs = attributes(frame, node, captured, implied_types(node, call));
-  call.emit_with_captures = [&frame, name = node_name(node)](
+  call.attrs = attributes(name_scope, node, captured, implied_types(node, call));
+  call.emit_with_captures = [&name_scope, name = node_name(node)](
                                 std::string_view op, const Vals& inputs, const AttrMap& attrs,
                                 const Vals& captures, size_t outputs) {
     const OpDef& row = op_named(op);
@@ -242,11 +243,11 @@ RawCall Importer::raw_call(NameScope& frame, NodeProto& node, GraphEmitter& emit
       values.push_back(GraphEmitter::unwrap(val));
     for (const Val& val : captures)
       values.push_back(GraphEmitter::unwrap(val));
-    Node* made = frame.graph.append(row, Attrs::parse(*row.attrs, attrs), std::move(values),
-                                    std::vector<std::string>(outputs), captures.size());
-    made->name = joined(frame.scope, name);
-    made->scope = frame.scope;
-    infer_node(frame.graph, *made);
+    Node* made = name_scope.graph.append(row, Attrs::parse(*row.attrs, attrs), std::move(values),
+                                         std::vector<std::string>(outputs), captures.size());
+    made->name = joined(name_scope.scope, name);
+    made->scope = name_scope.scope;
+    infer_node(name_scope.graph, *made);
     Vals results;
     for (Value* output : made->outputs)
       results.push_back(GraphEmitter::wrap(output));
@@ -257,14 +258,14 @@ RawCall Importer::raw_call(NameScope& frame, NodeProto& node, GraphEmitter& emit
 
 // The version of the operator's domain. Files often forget to import the domains beside ONNX's own:
 // then the newest one that knows the node's attributes is meant.
-int64_t Importer::opset_of(const NameScope& frame, const RawCall& call,
+int64_t Importer::opset_of(const NameScope& name_scope, const RawCall& call,
                            const NodeProto& node) const {
-  const auto imported = frame.opsets->find(call.domain);
-  if (imported != frame.opsets->end()) return imported->second;
+  const auto imported = name_scope.opsets->find(call.domain);
+  if (imported != name_scope.opsets->end()) return imported->second;
   const OpDef* op = find_op(call.op, call.domain);
   const bool is_ml = call.domain == "ai.onnx.ml";
   // A function without opset_import says nothing of what its nodes mean.
-  const bool is_onnx = call.domain.empty() && !frame.call;
+  const bool is_onnx = call.domain.empty() && !name_scope.call;
   if (!op || !(is_ml || is_onnx || call.domain == "com.microsoft")) {
     fail(ErrorCode::kInvalidModel, "the domain ", in_quotes(shown_domain(call.domain)),
          " is used by operator ", in_quotes(call.op), " but is not in opset_import",
@@ -280,13 +281,14 @@ int64_t Importer::opset_of(const NameScope& frame, const RawCall& call,
   return version;
 }
 
-void Importer::find_version(const NameScope& frame, RawCall& call, const NodeProto& node) const {
+void Importer::find_version(const NameScope& name_scope, RawCall& call,
+                            const NodeProto& node) const {
   if (custom_ops_with(call.domain, call.op)) {
-    const auto imported = frame.opsets->find(call.domain);
-    call.version = imported == frame.opsets->end() ? 1 : imported->second;
+    const auto imported = name_scope.opsets->find(call.domain);
+    call.version = imported == name_scope.opsets->end() ? 1 : imported->second;
     return;
   }
-  const int64_t opset = opset_of(frame, call, node);
+  const int64_t opset = opset_of(name_scope, call, node);
   if (call.domain.empty() && opset < adopted_below(call.op).value_or(0)) {
     call.domain = "com.microsoft";
     return;
@@ -328,12 +330,12 @@ void Importer::check_rank(const std::string& name, const Type& type) const {
     options_.limits.check_rank(text("output ", in_quotes(name)), tensor->rank());
 }
 
-void Importer::append_node(NameScope& frame, const NodeProto& node, RawCall& call) {
+void Importer::append_node(NameScope& name_scope, const NodeProto& node, RawCall& call) {
   CustomOps* custom = custom_ops_with(call.domain, call.op);
   std::optional<CustomCall> described;
   if (custom) {
     described =
-        custom_call(call, node, node.name().empty() ? "" : joined(frame.scope, node.name()));
+        custom_call(call, node, node.name().empty() ? "" : joined(name_scope.scope, node.name()));
     std::erase_if(call.attrs, [](const auto& attribute) { return holds_graphs(attribute.second); });
   }
   const OpDef& op = custom ? custom->row(std::move(*described))
@@ -346,34 +348,35 @@ void Importer::append_node(NameScope& frame, const NodeProto& node, RawCall& cal
   std::vector<std::string> names(call.outputs);
   for (size_t i = 0; i < names.size() && i < static_cast<size_t>(node.output_size()); ++i) {
     names[i] = node.output(static_cast<int>(i));
-    if (!names[i].empty()) vacate_name(frame, names[i]);
-    if (!frame.names_are_final && !names[i].empty()) names[i] = joined(frame.scope, names[i]);
+    if (!names[i].empty()) vacate_name(name_scope, names[i]);
+    if (!name_scope.names_are_final && !names[i].empty())
+      names[i] = joined(name_scope.scope, names[i]);
   }
-  Node* made = frame.graph.append(op, Attrs::parse(*op.attrs, call.attrs), std::move(inputs),
-                                  std::move(names), call.captures.size());
-  made->name = joined(frame.scope, node_name(node));
-  made->scope = joined(frame.scope, metadata_value(node, kScopeKey));
+  Node* made = name_scope.graph.append(op, Attrs::parse(*op.attrs, call.attrs), std::move(inputs),
+                                       std::move(names), call.captures.size());
+  made->name = joined(name_scope.scope, node_name(node));
+  made->scope = joined(name_scope.scope, metadata_value(node, kScopeKey));
   made->source = metadata_value(node, kSourceKey);
   try {
-    infer_node(frame.graph, *made);
+    infer_node(name_scope.graph, *made);
     for (size_t i = 0; i < made->outputs.size(); ++i) {
       Value* output = made->outputs[i];
       if (!output) continue;
       if (i < static_cast<size_t>(node.output_size()))
-        output->type = declared_type(frame, node.output(static_cast<int>(i)), output->type);
+        output->type = declared_type(name_scope, node.output(static_cast<int>(i)), output->type);
       check_rank(output->name, output->type);
     }
   } catch (...) {
-    frame.graph.erase(*made);
+    name_scope.graph.erase(*made);
     throw;
   }
   for (size_t i = 0; i < made->outputs.size() && i < static_cast<size_t>(node.output_size()); ++i) {
     const std::string& name = node.output(static_cast<int>(i));
-    if (!name.empty()) bind(frame, name, made->outputs[i]);
+    if (!name.empty()) bind(name_scope, name, made->outputs[i]);
   }
 }
 
-void Importer::bind_outputs(NameScope& frame, const NodeProto& node, const Vals& results,
+void Importer::bind_outputs(NameScope& name_scope, const NodeProto& node, const Vals& results,
                             GraphEmitter& emitter) {
   const int count = output_count(node);
   for (int i = 0; i < count; ++i) {
@@ -385,28 +388,28 @@ void Importer::bind_outputs(NameScope& frame, const NodeProto& node, const Vals&
       fail(ErrorCode::kUnsupported, "output ", i, " (", in_quotes(name), ") of ", node.op_type(),
            " can't be made by this form of the operator");
     }
-    take_output(frame, name, GraphEmitter::unwrap(result), emitter);
+    take_output(name_scope, name, GraphEmitter::unwrap(result), emitter);
   }
 }
 
 // Gives a value the name that the file has for it; one that bears a name already is passed through
 // Identity.
-void Importer::take_output(NameScope& frame, const std::string& name, Value* value,
+void Importer::take_output(NameScope& name_scope, const std::string& name, Value* value,
                            GraphEmitter& emitter) {
   if (poisoned_.contains(value)) {
-    frame.values.try_emplace(name, value);
+    name_scope.values.try_emplace(name, value);
     return;
   }
-  if (frame.names_are_final) {
+  if (name_scope.names_are_final) {
     if (named_.contains(value)) {
       value = GraphEmitter::unwrap(emitter.call("Identity", {GraphEmitter::wrap(value)}));
     }
-    vacate_name(frame, name);
-    frame.graph.rename(*value, name);
+    vacate_name(name_scope, name);
+    name_scope.graph.rename(*value, name);
   }
-  value->type = declared_type(frame, name, value->type);
+  value->type = declared_type(name_scope, name, value->type);
   check_rank(name, value->type);
-  bind(frame, name, value);
+  bind(name_scope, name, value);
 }
 
 }  // namespace sardonyx::onnx_import

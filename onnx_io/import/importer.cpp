@@ -43,8 +43,8 @@ Importer::Importer(ModelProto& proto, RawData raw_data, const LoadOptions& optio
 
 Model Importer::run() {
   if (!guarded("", "", [&] { read_header(); })) return std::move(model_);
-  NameScope frame{.graph = *model_.graph, .opsets = &opsets_};
-  guarded("", "", [&] { import_graph(frame, *proto_.mutable_graph(), {}); });
+  NameScope name_scope{.graph = *model_.graph, .opsets = &opsets_};
+  guarded("", "", [&] { import_graph(name_scope, *proto_.mutable_graph(), {}); });
   guarded("", "", [&] { check_given_are_used(); });
   return std::move(model_);
 }
@@ -83,18 +83,19 @@ void Importer::read_header() {
     model_.metadata[entry.key()] = entry.value();
 }
 
-void Importer::import_graph(NameScope& frame, GraphProto& proto, std::span<const Type> implied) {
-  frame.graph.name = proto.name();
-  frame.graph.doc = proto.doc_string();
-  add_inputs(frame, proto, implied);
-  add_initializers(frame, proto);
-  read_declared(frame, proto);
-  prefer_constants(frame, *proto.mutable_node());
-  import_nodes(frame, *proto.mutable_node());
-  add_outputs(frame, proto);
+void Importer::import_graph(NameScope& name_scope, GraphProto& proto,
+                            std::span<const Type> implied) {
+  name_scope.graph.name = proto.name();
+  name_scope.graph.doc = proto.doc_string();
+  add_inputs(name_scope, proto, implied);
+  add_initializers(name_scope, proto);
+  read_declared(name_scope, proto);
+  prefer_constants(name_scope, *proto.mutable_node());
+  import_nodes(name_scope, *proto.mutable_node());
+  add_outputs(name_scope, proto);
 }
 
-void Importer::add_inputs(NameScope& frame, GraphProto& proto, std::span<const Type> implied) {
+void Importer::add_inputs(NameScope& name_scope, GraphProto& proto, std::span<const Type> implied) {
   std::unordered_map<std::string, TensorProto*> initializers;
   for (TensorProto& tensor : *proto.mutable_initializer())
     initializers[tensor.name()] = &tensor;
@@ -105,38 +106,39 @@ void Importer::add_inputs(NameScope& frame, GraphProto& proto, std::span<const T
     const auto label = [&] { return "graph input " + in_quotes(input.name()); };
     const auto found = initializers.find(input.name());
     TensorProto* initializer = found == initializers.end() ? nullptr : found->second;
-    if (!guarded(label, "", [&] { add_input(frame, input, type, initializer); })) {
-      frame.values.try_emplace(input.name(), placeholder(frame));
+    if (!guarded(label, "", [&] { add_input(name_scope, input, type, initializer); })) {
+      name_scope.values.try_emplace(input.name(), placeholder(name_scope));
     }
   }
 }
 
-void Importer::add_input(NameScope& frame, ValueInfoProto& proto, const Type* implied,
+void Importer::add_input(NameScope& name_scope, ValueInfoProto& proto, const Type* implied,
                          TensorProto* initializer) {
   const std::string& name = proto.name();
-  check_new_name(frame, name, "graph input");
-  const bool is_main = !frame.outer;
+  check_new_name(name_scope, name, "graph input");
+  const bool is_main = !name_scope.outer;
   Type type = proto.has_type() && proto.type().value_case() != onnx_schema::TypeProto::VALUE_NOT_SET
                   ? types_.type(proto.type(), "the value")
                   : Type::none();
   if (type.is_none() && is_main && !initializer) fail(ErrorCode::kInvalidModel, "has no type");
   if (type.is_none() && implied) type = *implied;
-  if (!initializer) return bind(frame, name, frame.graph.add_input(name, std::move(type)));
+  if (!initializer)
+    return bind(name_scope, name, name_scope.graph.add_input(name, std::move(type)));
   if (!is_main) {
     fail(ErrorCode::kInvalidModel,
          "of a subgraph is also an initializer; inputs of subgraphs have no defaults");
   }
-  const Tensor& value = this->initializer(frame, *initializer);
+  const Tensor& value = this->initializer(name_scope, *initializer);
   const Type actual = Type::tensor(value.dtype(), to_dims(value.shape()));
   check_agree(type, actual, name);
   // add_initializers makes the constant; nothing to feed.
   if (proto_.ir_version() < kInitializersMayBeDefaults) return;
-  Value* input = frame.graph.add_input(name, type.is_none() ? actual : type);
+  Value* input = name_scope.graph.add_input(name, type.is_none() ? actual : type);
   input->default_value = std::make_shared<const Tensor>(value);
-  bind(frame, name, input);
+  bind(name_scope, name, input);
 }
 
-void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
+void Importer::add_initializers(NameScope& name_scope, GraphProto& proto) {
   Initializers last;
   // What nothing asks for need not hold what it declares.
   const auto decoded = [&](const std::string& name, const auto& decode) -> std::optional<Tensor> {
@@ -155,15 +157,15 @@ void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
     const bool good = guarded(
         [&] { return "initializer " + in_quotes(name); }, "",
         [&] {
-          if (const auto input = frame.values.find(name);
-              input != frame.values.end() && input->second && input->second->default_value) {
+          if (const auto input = name_scope.values.find(name);
+              input != name_scope.values.end() && input->second && input->second->default_value) {
             return;
           }
-          check_new_name(frame, name, "initializer");
+          check_new_name(name_scope, name, "initializer");
           if (std::optional<Tensor> value = decoded(name, decode))
-            bind(frame, name, frame.graph.add_constant(name, std::move(*value)));
+            bind(name_scope, name, name_scope.graph.add_constant(name, std::move(*value)));
         });
-    if (!good) frame.values.try_emplace(name, placeholder(frame));
+    if (!good) name_scope.values.try_emplace(name, placeholder(name_scope));
   };
   const auto note = [&](const TensorProto& tensor, const DimList& dims) {
     guarded([&] { return "initializer " + in_quotes(tensor.name()); }, "",
@@ -179,28 +181,29 @@ void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
     note(sparse.values(), sparse.dims());
   for (TensorProto& tensor : *proto.mutable_initializer()) {
     if (!counts(tensor)) continue;
-    add(tensor.name(), [&]() -> const Tensor& { return initializer(frame, tensor); });
+    add(tensor.name(), [&]() -> const Tensor& { return initializer(name_scope, tensor); });
   }
   for (auto& sparse : *proto.mutable_sparse_initializer()) {
     const TensorProto& values = sparse.values();
     if (!counts(values)) continue;
     add(values.name(), [&] {
       const Tensor* given =
-          given_initializer(frame, values.name(), values.data_type(), sparse.dims());
+          given_initializer(name_scope, values.name(), values.data_type(), sparse.dims());
       return given ? *given : tensors_.dense(sparse);
     });
   }
 }
 
-const Tensor& Importer::initializer(const NameScope& frame, TensorProto& proto) {
-  const Tensor* given = given_initializer(frame, proto.name(), proto.data_type(), proto.dims());
+const Tensor& Importer::initializer(const NameScope& name_scope, TensorProto& proto) {
+  const Tensor* given =
+      given_initializer(name_scope, proto.name(), proto.data_type(), proto.dims());
   return given ? *given : tensors_.tensor(proto);
 }
 
 // What the caller gives in place of an initializer of the main graph; null: nothing.
-const Tensor* Importer::given_initializer(const NameScope& frame, const std::string& name,
+const Tensor* Importer::given_initializer(const NameScope& name_scope, const std::string& name,
                                           int64_t dtype, const DimList& dims) {
-  if (frame.outer || frame.call) return nullptr;
+  if (name_scope.outer || name_scope.call) return nullptr;
   const auto found = options_.initializers.find(name);
   if (found == options_.initializers.end()) return nullptr;
   const Tensor& given = found->second;
@@ -239,14 +242,14 @@ void Importer::note_repeated(const Initializers& earlier, const TensorProto& ten
                      " is given twice; the last one counts");
 }
 
-void Importer::read_declared(NameScope& frame, const GraphProto& proto) {
+void Importer::read_declared(NameScope& name_scope, const GraphProto& proto) {
   const auto read = [&](const ValueInfoProto& info) {
     if (!info.has_type() || info.type().value_case() == onnx_schema::TypeProto::VALUE_NOT_SET)
       return;
     const auto label = [&] { return "value " + in_quotes(info.name()); };
     guarded(label, "", [&] {
       Type type = types_.type(info.type(), "the value");
-      const auto [known, is_new] = frame.declared.try_emplace(info.name(), type);
+      const auto [known, is_new] = name_scope.declared.try_emplace(info.name(), type);
       if (!is_new) known->second = of_both(known->second, type, info.name());
     });
   };
@@ -267,43 +270,44 @@ Type Importer::of_both(const Type& first, const Type& second, const std::string&
   return reconciled(first, second, name);
 }
 
-void Importer::add_outputs(NameScope& frame, const GraphProto& proto) {
+void Importer::add_outputs(NameScope& name_scope, const GraphProto& proto) {
   for (const ValueInfoProto& output : proto.output()) {
-    guarded(
-        [&] { return "graph output " + in_quotes(output.name()); }, "",
-        [&] {
-          if (output.name().empty()) fail(ErrorCode::kInvalidModel, "a graph output has no name");
-          const auto found = frame.values.find(output.name());
-          if (found == frame.values.end() || !found->second) {
-            fail(ErrorCode::kInvalidModel,
-                 "is produced by no node, and is no input or initializer");
-          }
-          Value* value = found->second;
-          if (const auto declared = frame.declared.find(output.name());
-              declared != frame.declared.end() && !poisoned_.contains(value) && !value->producer) {
-            reconciled(value->type, declared->second, output.name());
-          }
-          frame.graph.add_output(value);
-        });
+    guarded([&] { return "graph output " + in_quotes(output.name()); }, "",
+            [&] {
+              if (output.name().empty())
+                fail(ErrorCode::kInvalidModel, "a graph output has no name");
+              const auto found = name_scope.values.find(output.name());
+              if (found == name_scope.values.end() || !found->second) {
+                fail(ErrorCode::kInvalidModel,
+                     "is produced by no node, and is no input or initializer");
+              }
+              Value* value = found->second;
+              if (const auto declared = name_scope.declared.find(output.name());
+                  declared != name_scope.declared.end() && !poisoned_.contains(value) &&
+                  !value->producer) {
+                reconciled(value->type, declared->second, output.name());
+              }
+              name_scope.graph.add_output(value);
+            });
   }
 }
 
-void Importer::bind(NameScope& frame, const std::string& name, Value* value) {
-  frame.values[name] = value;
-  if (frame.names_are_final) named_.insert(value);
+void Importer::bind(NameScope& name_scope, const std::string& name, Value* value) {
+  name_scope.values[name] = value;
+  if (name_scope.names_are_final) named_.insert(value);
 }
 
-void Importer::check_new_name(const NameScope& frame, const std::string& name,
+void Importer::check_new_name(const NameScope& name_scope, const std::string& name,
                               std::string_view what) const {
   if (name.empty()) fail(ErrorCode::kInvalidModel, "the ", what, " has no name");
-  if (frame.values.contains(name)) {
+  if (name_scope.values.contains(name)) {
     fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
          " is already taken in this graph: names must be unique");
   }
   // The bodies of functions that onnxscript writes name the inputs of loops like values around
   // them.
-  if (frame.call) return;
-  for (const NameScope* outer = frame.outer; outer; outer = outer->outer) {
+  if (name_scope.call) return;
+  for (const NameScope* outer = name_scope.outer; outer; outer = outer->outer) {
     if (!outer->values.contains(name)) continue;
     // ONNX Runtime refuses other names as well.
     if (what == "output") {
@@ -338,20 +342,20 @@ Type Importer::reconciled(const Type& inferred, const Type& declared,
 }
 
 // `inferred` with what the file declares of the value.
-Type Importer::declared_type(const NameScope& frame, const std::string& name,
+Type Importer::declared_type(const NameScope& name_scope, const std::string& name,
                              const Type& inferred) const {
-  const auto known = frame.declared.find(name);
-  return known == frame.declared.end() ? inferred : reconciled(inferred, known->second, name);
+  const auto known = name_scope.declared.find(name);
+  return known == name_scope.declared.end() ? inferred : reconciled(inferred, known->second, name);
 }
 
 // The file's names go before those that were invented on the way.
-void Importer::vacate_name(NameScope& frame, const std::string& name) {
-  if (!frame.names_are_final) return;
-  if (Value* invented = frame.graph.find_value(name)) frame.graph.rename(*invented, "");
+void Importer::vacate_name(NameScope& name_scope, const std::string& name) {
+  if (!name_scope.names_are_final) return;
+  if (Value* invented = name_scope.graph.find_value(name)) name_scope.graph.rename(*invented, "");
 }
 
-Value* Importer::placeholder(NameScope& frame) {
-  Value* value = frame.graph.add_input("", Type::none());
+Value* Importer::placeholder(NameScope& name_scope) {
+  Value* value = name_scope.graph.add_input("", Type::none());
   poisoned_.insert(value);
   return value;
 }

@@ -67,38 +67,41 @@ class Importer {
 
   // ---- importer.cpp: graphs ----
   void read_header();
-  void import_graph(NameScope& frame, onnx_schema::GraphProto& proto,
+  void import_graph(NameScope& name_scope, onnx_schema::GraphProto& proto,
                     std::span<const Type> implied);
-  void add_inputs(NameScope& frame, onnx_schema::GraphProto& proto, std::span<const Type> implied);
-  void add_input(NameScope& frame, onnx_schema::ValueInfoProto& proto, const Type* implied,
+  void add_inputs(NameScope& name_scope, onnx_schema::GraphProto& proto,
+                  std::span<const Type> implied);
+  void add_input(NameScope& name_scope, onnx_schema::ValueInfoProto& proto, const Type* implied,
                  onnx_schema::TensorProto* initializer);
-  void add_initializers(NameScope& frame, onnx_schema::GraphProto& proto);
-  const Tensor& initializer(const NameScope& frame, onnx_schema::TensorProto& proto);
-  const Tensor* given_initializer(const NameScope& frame, const std::string& name, int64_t dtype,
-                                  const DimList& dims);
+  void add_initializers(NameScope& name_scope, onnx_schema::GraphProto& proto);
+  const Tensor& initializer(const NameScope& name_scope, onnx_schema::TensorProto& proto);
+  const Tensor* given_initializer(const NameScope& name_scope, const std::string& name,
+                                  int64_t dtype, const DimList& dims);
   void check_given_are_used() const;
   void note_repeated(const Initializers& earlier, const onnx_schema::TensorProto& tensor,
                      const DimList& dims) const;
-  void read_declared(NameScope& frame, const onnx_schema::GraphProto& proto);
+  void read_declared(NameScope& name_scope, const onnx_schema::GraphProto& proto);
   Type of_both(const Type& first, const Type& second, const std::string& name) const;
-  void add_outputs(NameScope& frame, const onnx_schema::GraphProto& proto);
-  void bind(NameScope& frame, const std::string& name, Value* value);
-  void check_new_name(const NameScope& frame, const std::string& name, std::string_view what) const;
-  void vacate_name(NameScope& frame, const std::string& name);
-  Value* placeholder(NameScope& frame);
+  void add_outputs(NameScope& name_scope, const onnx_schema::GraphProto& proto);
+  void bind(NameScope& name_scope, const std::string& name, Value* value);
+  void check_new_name(const NameScope& name_scope, const std::string& name,
+                      std::string_view what) const;
+  void vacate_name(NameScope& name_scope, const std::string& name);
+  Value* placeholder(NameScope& name_scope);
   Type reconciled(const Type& inferred, const Type& declared, const std::string& name) const;
-  Type declared_type(const NameScope& frame, const std::string& name, const Type& inferred) const;
+  Type declared_type(const NameScope& name_scope, const std::string& name,
+                     const Type& inferred) const;
 
   // ---- import_node.cpp: nodes ----
-  void check_outputs(const NameScope& frame, const onnx_schema::NodeProto& node) const;
-  void import_nodes(NameScope& frame, NodeList& nodes);
-  void import_node(NameScope& frame, onnx_schema::NodeProto& node);
-  void poison_outputs(NameScope& frame, const onnx_schema::NodeProto& node);
-  Vals node_inputs(const NameScope& frame, const onnx_schema::NodeProto& node) const;
-  RawCall raw_call(NameScope& frame, onnx_schema::NodeProto& node, GraphEmitter& emitter);
-  int64_t opset_of(const NameScope& frame, const RawCall& call,
+  void check_outputs(const NameScope& name_scope, const onnx_schema::NodeProto& node) const;
+  void import_nodes(NameScope& name_scope, NodeList& nodes);
+  void import_node(NameScope& name_scope, onnx_schema::NodeProto& node);
+  void poison_outputs(NameScope& name_scope, const onnx_schema::NodeProto& node);
+  Vals node_inputs(const NameScope& name_scope, const onnx_schema::NodeProto& node) const;
+  RawCall raw_call(NameScope& name_scope, onnx_schema::NodeProto& node, GraphEmitter& emitter);
+  int64_t opset_of(const NameScope& name_scope, const RawCall& call,
                    const onnx_schema::NodeProto& node) const;
-  void find_version(const NameScope& frame, RawCall& call,
+  void find_version(const NameScope& name_scope, RawCall& call,
                     const onnx_schema::NodeProto& node) const;
   void mend(RawCall& call, const onnx_schema::NodeProto& node) const;
   void mend_ranks(RawCall& call, const onnx_schema::NodeProto& node) const;
@@ -108,43 +111,45 @@ class Importer {
   void mend_group_scales(RawCall& call, const onnx_schema::NodeProto& node) const;
   void mend_statistics_axes(RawCall& call, const onnx_schema::NodeProto& node) const;
   void note_empty_tuples(const RawCall& call, const onnx_schema::NodeProto& node) const;
-  void import_gradient(NameScope& frame, const onnx_schema::NodeProto& node, RawCall& call,
+  void import_gradient(NameScope& name_scope, const onnx_schema::NodeProto& node, RawCall& call,
                        GraphEmitter& emitter);
   void check_rank(const std::string& name, const Type& type) const;
-  void append_node(NameScope& frame, const onnx_schema::NodeProto& node, RawCall& call);
-  void bind_outputs(NameScope& frame, const onnx_schema::NodeProto& node, const Vals& results,
+  void append_node(NameScope& name_scope, const onnx_schema::NodeProto& node, RawCall& call);
+  void bind_outputs(NameScope& name_scope, const onnx_schema::NodeProto& node, const Vals& results,
                     GraphEmitter& emitter);
-  void take_output(NameScope& frame, const std::string& name, Value* value, GraphEmitter& emitter);
+  void take_output(NameScope& name_scope, const std::string& name, Value* value,
+                   GraphEmitter& emitter);
 
   // ---- import_constant.cpp: Constant nodes ----
   void mend_constants(NodeList& nodes) const;
   void drop_repeated_constants(NodeList& nodes) const;
-  void prefer_constants(NameScope& frame, NodeList& nodes);
-  void import_constant(NameScope& frame, onnx_schema::NodeProto& node);
+  void prefer_constants(NameScope& name_scope, NodeList& nodes);
+  void import_constant(NameScope& name_scope, onnx_schema::NodeProto& node);
 
   // ---- import_attribute.cpp: attributes, subgraphs ----
-  AttrMap attributes(NameScope& frame, onnx_schema::NodeProto& node,
+  AttrMap attributes(NameScope& name_scope, onnx_schema::NodeProto& node,
                      const std::vector<std::string>& captured, std::span<const Type> implied,
                      bool skips_graphs = false);
   std::optional<AttrValue> referred_attribute(const FunctionCall& call,
                                               const std::string& name) const;
-  std::optional<AttrValue> attribute(NameScope& frame, onnx_schema::AttributeProto& proto,
+  std::optional<AttrValue> attribute(NameScope& name_scope, onnx_schema::AttributeProto& proto,
                                      const std::vector<std::string>& captured,
                                      std::span<const Type> implied);
-  GraphPtr subgraph(NameScope& frame, onnx_schema::GraphProto& proto,
+  GraphPtr subgraph(NameScope& name_scope, onnx_schema::GraphProto& proto,
                     const std::vector<std::string>& captured, std::span<const Type> implied);
 
   // ---- import_function.cpp: function calls ----
   void bind_parameters(NameScope& inner, const onnx_schema::FunctionProto& function,
                        const Vals& inputs);
-  void bind_outer_names(const NameScope& frame, NameScope& inner,
+  void bind_outer_names(const NameScope& name_scope, NameScope& inner,
                         const onnx_schema::FunctionProto& function);
-  FunctionCall function_call(NameScope& frame, onnx_schema::NodeProto& node,
+  FunctionCall function_call(NameScope& name_scope, onnx_schema::NodeProto& node,
                              onnx_schema::FunctionProto& function);
-  void expand(NameScope& frame, onnx_schema::NodeProto& node, onnx_schema::FunctionProto& function);
-  onnx_schema::FunctionProto& with_graphs(NameScope& frame, const onnx_schema::NodeProto& node,
+  void expand(NameScope& name_scope, onnx_schema::NodeProto& node,
+              onnx_schema::FunctionProto& function);
+  onnx_schema::FunctionProto& with_graphs(NameScope& name_scope, const onnx_schema::NodeProto& node,
                                           onnx_schema::FunctionProto& function, NameScope& inner);
-  void check_graph_given(const NameScope& frame, NameScope& inner,
+  void check_graph_given(const NameScope& name_scope, NameScope& inner,
                          onnx_schema::GraphProto& graph) const;
 
   onnx_schema::ModelProto& proto_;

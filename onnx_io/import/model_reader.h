@@ -16,7 +16,7 @@ namespace sardonyx::onnx_import {
 using RawData = std::unordered_map<const onnx_schema::TensorProto*, std::shared_ptr<Buffer>>;
 
 // Throws kInvalidModel where the file is no protobuf of ONNX. Fills `proto`, whose address must not
-// change afterwards. Large elements come in ReloadableBuffers, which keep the file open; with
+// change afterwards. Large elements come in evictable buffers, which keep the file open; with
 // `reads_late` those that only ever are the weights of a product are still to be read.
 RawData read_model(const std::shared_ptr<const OpenFile>& file, const LoadOptions& options,
                    bool reads_late, onnx_schema::ModelProto& proto);

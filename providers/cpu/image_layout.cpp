@@ -4,15 +4,6 @@
 
 namespace sardonyx::cpu {
 
-std::optional<Epilogue> make_epilogue(const ops::FusedActivation& activation) {
-  if (const auto bounds = ops::clip_bounds(activation))
-    return Epilogue{bounds->low, bounds->high, {}};
-  Epilogue epilogue;
-  epilogue.function = row_activation(activation);
-  if (!epilogue.function) return std::nullopt;
-  return epilogue;
-}
-
 const char* why_unsupported_image(const KernelRequest& request, bool takes_lines) {
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
   const size_t rank = x.shape.size();
@@ -63,10 +54,6 @@ void apply_to_pixels(const RowActivation& function, float* values, int64_t pixel
     for (int64_t pixel = 0; pixel < pixels; ++pixel)
       over(values + pixel * steps.column + first, last - first);
   }
-}
-
-int64_t rounded_up(int64_t count, int64_t unit) {
-  return (count + unit - 1) / unit * unit;
 }
 
 Shape image_shape(const Shape& shape) {

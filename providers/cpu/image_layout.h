@@ -1,27 +1,17 @@
 // Shared by the convolution, GEMM and pooling kernels that read float32 images in a layout.
 #pragma once
 
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
 
+#include "ir/core/rounding.h"
 #include "ir/kernel.h"
-#include "ir/ops/conv/fused_ops.h"
 #include "providers/cpu/conv/dwconv_f32.h"
-#include "providers/cpu/elementwise/fused_activation.h"
+#include "providers/cpu/epilogue.h"
 #include "providers/cpu/packed_weights.h"
 
 namespace sardonyx::cpu {
-
-// The epilogue of a convolution or GEMM: sums are clipped to [low, high], then the activation is
-// applied.
-struct Epilogue {
-  float low = -HUGE_VALF, high = HUGE_VALF;
-  std::optional<RowActivation> function;
-};
-// nullopt where no row function computes the activation.
-std::optional<Epilogue> make_epilogue(const ops::FusedActivation& activation);
 
 // Why our own kernels do not support the request, or null. They take float images (with
 // `takes_lines` also tensors of one spatial dim), constant weights, and layouts that the planner
@@ -49,8 +39,6 @@ ImageSteps image_steps(bool in_blocks, int64_t channels, int64_t rows, int64_t c
 // channel of the first pixel. In NCHW16c `first` and `last` are multiples of the block.
 void apply_to_pixels(const RowActivation& function, float* values, int64_t pixels,
                      const ImageSteps& steps, bool in_blocks, int64_t first, int64_t last);
-
-int64_t rounded_up(int64_t count, int64_t unit);
 
 // The shape with a height of 1 where it has one spatial dim only.
 Shape image_shape(const Shape& shape);

@@ -74,8 +74,13 @@ std::span<const KernelEntry> kv_cache_update_kernels();
 std::span<const KernelEntry> word_conv_embedding_kernels();
 std::span<const KernelEntry> label_encoder_kernels();
 std::span<const KernelEntry> dynamic_quantize_lstm_kernels();
+std::span<const KernelEntry> svm_kernels();
+std::span<const KernelEntry> tree_ensemble_kernels();
+std::span<const KernelEntry> arg_max_top_k_kernels();
+std::span<const KernelEntry> relu_grad_kernels();
+std::span<const KernelEntry> batch_norm_training_kernels();
 
-// Row-major only: what every kernel here asks of its inputs, whatever they come as.
+// Whether all tensors that are given have this element type.
 inline bool all_of(std::span<const KernelTensor> tensors, DType dtype) {
   for (const KernelTensor& tensor : tensors) {
     if (tensor && tensor.dtype != dtype) return false;

@@ -2,12 +2,7 @@
 
 #include <vector>
 
-#include "providers/cpu/elementwise/relu_grad.h"
 #include "providers/cpu/kernel_list.h"
-#include "providers/cpu/ml/svm.h"
-#include "providers/cpu/ml/tree_ensemble.h"
-#include "providers/cpu/normalization/batch_norm_training.h"
-#include "providers/cpu/reduction/arg_max_top_k.h"
 
 namespace sardonyx {
 

@@ -35,5 +35,6 @@ std::span<const KernelEntry> resampling_kernels();
 std::span<const KernelEntry> matmul_integer_kernels();
 std::span<const KernelEntry> qlinear_kernels();
 std::span<const KernelEntry> matmul_integer_to_float_kernels();
+std::span<const KernelEntry> rnn_backward_kernels();
 
 }  // namespace sardonyx::onednn

@@ -1,5 +1,5 @@
-// A residual that is added by one of two programs: in place where the output overlaps it, else by
-// reading it.
+// A residual that is added by one of two primitive sequences: in place where the output overlaps
+// it, else by reading it.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace sardonyx::onednn {
 
-// How a program takes the residual in: not at all, as an operand of its post-ops, as what the
-// output holds before, or by copying it there first.
+// How a primitive sequence takes the residual in: not at all, as an operand of its post-ops, as
+// what the output holds before, or by copying it there first.
 enum class Residual { kNone, kRead, kInPlace, kCopied };
 
 // The post-op that adds a residual that has the layout of `dst`; none for kNone.
@@ -21,7 +21,7 @@ inline Residual way_to_read(const MaybePrimitive& primitive) {
   return primitive && !primitive->is_reference() ? Residual::kRead : Residual::kCopied;
 }
 
-// Builds both programs and joins them; `input` is the residual's index, output 0 is what it is
+// Builds both sequences and joins them; `input` is the residual's index, output 0 is what it is
 // added to, which has the layout of `dst`. `build` may refuse kInPlace. Constant weights are packed
 // once for both.
 Prepared prepare_with_residual(

@@ -12,7 +12,6 @@
 #include "providers/onednn/primitive/int8_weights.h"
 #include "providers/onednn/primitive/partition_axes.h"
 #include "providers/onednn/primitive/primitive_sequence.h"
-#include "providers/onednn/training.h"
 
 namespace sardonyx {
 namespace onednn {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "providers/onednn/primitive/api.h"
 
@@ -26,7 +25,5 @@ struct MatrixProduct {
 };
 // Runs at once, on up to `threads` threads. Throws kCancelled or kDeadlineExceeded.
 void multiply(const MatrixProduct& product, int threads);
-
-std::span<const KernelEntry> rnn_backward_kernels();
 
 }  // namespace sardonyx::onednn

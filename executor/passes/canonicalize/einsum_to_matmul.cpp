@@ -7,7 +7,7 @@
 //  3. where a rank is not known, or for other elements than floats.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/gemm/einsum.h"

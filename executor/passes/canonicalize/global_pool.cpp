@@ -4,7 +4,7 @@
 //  1. unless the axes are constants, and all of those behind the channels,
 //  2. for other elements than float,
 //  3. for a maximum, which is NaN where an element is: pooling passes over them.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/core/strides.h"
 #include "ir/ops/reduction/reduce.h"

@@ -7,7 +7,7 @@
 //  3. where the constant makes the result larger.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/core/strides.h"
 

@@ -13,7 +13,7 @@
 #include <array>
 #include <cmath>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/core/strides.h"
 #include "ir/ops/attention/fused_attention.h"

@@ -1,7 +1,7 @@
 // Attention in the forms that exporters write.
 #include <cmath>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "ir/ops/attention/fused_attention.h"
 #include "tests/support/pass_cases.h"
 

@@ -1,7 +1,7 @@
 // What becomes of a BatchNormalization that no layer takes in.
 #include <cmath>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "tests/support/pass_cases.h"
 
 namespace sardonyx::passes {

@@ -4,7 +4,7 @@
 //     exchanges these two dims and the second Reshape undoes the first,
 //  2. where somebody else reads the values between,
 //  3. for other elements than float.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/data_movement/channel_shuffle.h"
 #include "ir/ops/data_movement/shape.h"

@@ -4,7 +4,7 @@
 //  2. for other elements than float,
 //  3. after an activation has been taken in; a residual must come before it and there is but one,
 //  4. where z is not known to have the shape of the convolution's output.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 
 namespace sardonyx::passes {

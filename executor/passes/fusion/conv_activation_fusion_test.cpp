@@ -1,5 +1,5 @@
 // The passes around convolutions.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "tests/support/pass_cases.h"
 
 namespace sardonyx::passes {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/fusion/per_channel_weights.h"
 #include "executor/passes/pattern.h"
 

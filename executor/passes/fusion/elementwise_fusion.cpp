@@ -10,7 +10,7 @@
 //  6. beyond a number of ops or inputs.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/layout.h"
 #include "ir/ops/elementwise/fused_elementwise.h"

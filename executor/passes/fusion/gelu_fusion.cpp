@@ -12,7 +12,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/fusion/polynomial_matcher.h"
 #include "executor/passes/pattern.h"
 

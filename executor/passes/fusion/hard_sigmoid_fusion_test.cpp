@@ -1,5 +1,5 @@
 // HardSigmoid and HardSwish in the forms that exporters write; pools written as reductions.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "tests/support/pass_cases.h"
 
 namespace sardonyx::passes {

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/normalization/batch_group_norm.h"
 #include "ir/ops/reduction/reduce.h"

@@ -11,7 +11,7 @@
 // products add rows and whole matrices.
 #include <cmath>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/gemm/matmul.h"
 

@@ -4,7 +4,7 @@
 //  2. for another type than float,
 //  3. where the scale is not one number, one for each column, or the product of the two,
 //  4. where a bias has more than one row or makes the output larger.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/quantization/qlinear_attributes.h"
 

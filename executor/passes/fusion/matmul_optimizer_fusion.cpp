@@ -7,7 +7,7 @@
 //     product's place, as its operands would have to be kept until the end otherwise.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/gemm/matmul.h"
 #include "ir/ops/training/optimizer.h"

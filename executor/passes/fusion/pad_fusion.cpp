@@ -7,7 +7,7 @@
 // The Pad stays for its other readers.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/data_movement/concat_split.h"
 #include "ir/ops/pooling/pool.h"

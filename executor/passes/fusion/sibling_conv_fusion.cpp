@@ -10,7 +10,7 @@
 //     part.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/ops/data_movement/concat_split.h"

@@ -4,7 +4,7 @@
 //  2. for other elements than float.
 #include <cmath>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 
 namespace sardonyx::passes {

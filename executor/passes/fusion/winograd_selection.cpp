@@ -5,7 +5,7 @@
 //  2. for fewer than 16 channels on either side, which do not fill a block,
 //  3. for other elements than float.
 // Whether it pays for the sizes at hand is for the kernel to say.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 
 namespace sardonyx::passes {

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/core/strides.h"
 #include "ir/ops/data_movement/concat_split.h"

@@ -1,5 +1,5 @@
 // Transposes that meet and vanish, and those that stay.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "tests/support/pass_cases.h"
 
 namespace sardonyx::passes {

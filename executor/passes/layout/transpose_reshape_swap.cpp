@@ -15,7 +15,7 @@
 #include <numeric>
 #include <utility>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "ir/ops/data_movement/shape.h"
 

@@ -1,5 +1,5 @@
 // Images that are transposed before they become sequences, and after they have been such.
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "tests/support/pass_cases.h"
 
 namespace sardonyx::passes {

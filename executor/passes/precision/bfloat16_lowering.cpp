@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <span>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "executor/passes/precision/cast_around.h"
 #include "ir/ops/conv/conv.h"

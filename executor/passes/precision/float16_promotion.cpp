@@ -6,7 +6,7 @@
 //  3. for nodes with subgraphs.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "executor/passes/precision/cast_around.h"
 

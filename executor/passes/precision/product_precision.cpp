@@ -4,7 +4,7 @@
 #include <array>
 
 #include "executor/passes.h"
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "ir/op_def.h"
 #include "providers/providers.h"
 

@@ -8,7 +8,7 @@
 //  2. where the op has no form for integers.
 #include <algorithm>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "executor/passes/quantization/qdq_pattern.h"
 

@@ -14,7 +14,7 @@
 //     a quantum.
 #include <cmath>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "executor/passes/quantization/qdq_pattern.h"
 #include "ir/core/memory/evictable_buffer.h"

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <map>
 
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "executor/passes/pattern.h"
 #include "executor/passes/quantization/qdq_pattern.h"
 #include "ir/ops/pooling/pool.h"

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "executor/passes.h"
-#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/all_passes.h"
 #include "ir/reference_evaluator.h"
 
 namespace sardonyx::passes {

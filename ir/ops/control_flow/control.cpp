@@ -129,7 +129,7 @@ bool runs_to_the_end(const InferContext& c, const Graph& body) {
 
 // The number of iterations where it is known before the run.
 Dim trip_count(InferContext& c, const Graph& body) {
-  const auto count = carried_elements(c, 0);
+  const auto count = known_elements(c, 0);
   if (!count || count->size() != 1 || !runs_to_the_end(c, body)) return c.unknown();
   return max((*count)[0], 0);
 }

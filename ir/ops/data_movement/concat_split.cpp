@@ -40,7 +40,7 @@ void infer_concat(InferContext& c) {
   }
   (*result)[axis] = known ? total : c.unknown();
   c.set(0, c.dtype(0), std::move(result));
-  carry_all_elements(c);
+  propagate_all_elements(c);
 }
 
 void run_concat(const KernelCall& call) {
@@ -134,7 +134,7 @@ void infer_split(InferContext& c) {
     part[axis] = sizes ? (*sizes)[i] : c.unknown();
     c.set(i, c.dtype(0), std::move(part));
   }
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void run_split(const KernelCall& call) {
@@ -169,7 +169,7 @@ void infer_tile(InferContext& c) {
     }
   }
   c.set(0, c.dtype(0), std::move(result));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void run_tile(const KernelCall& call) {

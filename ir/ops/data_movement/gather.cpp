@@ -46,7 +46,7 @@ void infer_gather(InferContext& c) {
   result.insert(result.end(), indices->begin(), indices->end());
   result.insert(result.end(), data->begin() + axis + 1, data->end());
   c.set(0, c.dtype(0), std::move(result));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void run_gather(const KernelCall& call) {
@@ -97,7 +97,7 @@ void infer_gather_elements(InferContext& c) {
     }
   }
   c.set(0, c.dtype(0), shape_of(c, 1));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void run_gather_elements(const KernelCall& call) {
@@ -147,7 +147,7 @@ void infer_gather_nd(InferContext& c) {
             " elements, expected at most ", data_rank - batch);
   result.insert(result.end(), data->begin() + batch + *depth, data->end());
   c.set(0, c.dtype(0), std::move(result));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void run_gather_nd(const KernelCall& call) {
@@ -184,7 +184,7 @@ void run_gather_nd(const KernelCall& call) {
 
 // The depth, where known: any number type, rounded towards zero.
 std::optional<Dim> one_hot_depth(const InferContext& c) {
-  if (const auto elements = carried_elements(c, 1); elements && elements->size() == 1) {
+  if (const auto elements = known_elements(c, 1); elements && elements->size() == 1) {
     return (*elements)[0];
   }
   const Tensor* constant = c.constant(1);

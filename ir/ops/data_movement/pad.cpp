@@ -100,8 +100,8 @@ void infer_pad(InferContext& c) {
               dim);
   }
   c.set(0, c.dtype(0), std::move(result));
-  if (mode != PadMode::kConstant) return carry_elements(c);
-  if (!c.has(2) || c.dims(2)) carry_elements(c, {0, 2});
+  if (mode != PadMode::kConstant) return propagate_elements(c);
+  if (!c.has(2) || c.dims(2)) propagate_elements(c, {0, 2});
 }
 
 // The index within [0, size) that position `at` of the padded axis reads; `at` counts from the

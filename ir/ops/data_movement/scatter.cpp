@@ -140,7 +140,7 @@ void infer_scatter_elements(InferContext& c) {
       c.merged((*indices)[i], (*updates)[i], text("dim ", i, " of indices and updates"));
   }
   c.set(0, c.type(0));
-  if (reduction_named(attrs.reduction) == ScatterReduction::kNone) carry_elements(c, {0, 2});
+  if (reduction_named(attrs.reduction) == ScatterReduction::kNone) propagate_elements(c, {0, 2});
 }
 
 void run_scatter_elements(const KernelCall& call) {
@@ -198,7 +198,7 @@ void infer_scatter_nd(InferContext& c) {
     }
   }
   c.set(0, c.type(0));
-  if (reduction == ScatterReduction::kNone) carry_elements(c, {0, 2});
+  if (reduction == ScatterReduction::kNone) propagate_elements(c, {0, 2});
 }
 
 void run_scatter_nd(const KernelCall& call) {

@@ -65,12 +65,12 @@ void infer_reshape(InferContext& c) {
   const auto wanted = c.dims(1);
   if (wanted) {
     c.set(0, c.dtype(0), reshaped_dims(c, c.shape(0), *wanted, c.attrs<ReshapeAttrs>().allowzero));
-    return carry_elements(c);
+    return propagate_elements(c);
   }
   const Dims* length = c.shape(1);
   const auto rank = length ? (*length)[0].try_value() : std::nullopt;
   if (!rank) return c.set(0, c.dtype(0), std::nullopt);
-  c.require(*rank <= kMaxCarriedElements, "a shape of ", *rank, " dims is not sensible");
+  c.require(*rank <= kMaxPropagatedElements, "a shape of ", *rank, " dims is not sensible");
   c.set(0, c.dtype(0), unknown_dims(c, static_cast<size_t>(*rank)));
 }
 
@@ -84,7 +84,7 @@ void infer_flatten(InferContext& c) {
   if (axis < 0) axis += rank;
   const Dims outer(dims->begin(), dims->begin() + axis), inner(dims->begin() + axis, dims->end());
   c.set(0, c.dtype(0), Dims{element_count(outer), element_count(inner)});
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void infer_squeeze(InferContext& c) {
@@ -112,7 +112,7 @@ void infer_squeeze(InferContext& c) {
     if (!drop[i]) kept.push_back((*dims)[i]);
   }
   c.set(0, c.dtype(0), std::move(kept));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void infer_unsqueeze(InferContext& c) {
@@ -129,7 +129,7 @@ void infer_unsqueeze(InferContext& c) {
   for (size_t i = 0; i < rank; ++i)
     result.push_back(added[i] ? Dim(1) : (*dims)[next++]);
   c.set(0, c.dtype(0), std::move(result));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 // ---- Transpose, Expand
@@ -157,7 +157,7 @@ void infer_transpose(InferContext& c) {
   for (const int64_t axis : permutation(attrs, rank))
     result.push_back((*dims)[static_cast<size_t>(axis)]);
   c.set(0, c.dtype(0), std::move(result));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 void run_transpose(const KernelCall& call) {
@@ -179,12 +179,12 @@ void infer_expand(InferContext& c) {
     auto result = try_broadcast(*dims, *wanted, c.fresh_symbol());
     if (!result) c.fail_input(0, "does not broadcast with the shape ", to_text(*wanted));
     c.set(0, c.dtype(0), std::move(result));
-    return carry_elements(c);
+    return propagate_elements(c);
   }
   const Dims* length = c.shape(1);
   const auto rank = length ? (*length)[0].try_value() : std::nullopt;
   if (!dims || !rank) return c.set(0, c.dtype(0), std::nullopt);
-  c.require(*rank <= kMaxCarriedElements, "a shape of ", *rank, " dims is not sensible");
+  c.require(*rank <= kMaxPropagatedElements, "a shape of ", *rank, " dims is not sensible");
   // What is larger than 1 in the input stays; the rest depends on the shape's value.
   Dims result = unknown_dims(c, std::max(dims->size(), static_cast<size_t>(*rank)));
   for (size_t i = 0; i < dims->size(); ++i) {
@@ -204,7 +204,7 @@ void run_expand(const KernelCall& call) {
 
 void infer_identity(InferContext& c) {
   c.set(0, c.type(0));
-  if (auto elements = carried_elements(c, 0)) c.set_dims(0, std::move(*elements));
+  if (auto elements = known_elements(c, 0)) c.set_dims(0, std::move(*elements));
 }
 
 void run_identity(const EvalCall& call) {

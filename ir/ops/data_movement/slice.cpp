@@ -102,7 +102,7 @@ void infer_slice(InferContext& c) {
                 : c.unknown();
   }
   c.set(0, c.dtype(0), std::move(result));
-  carry_elements(c);
+  propagate_elements(c);
 }
 
 DimValues values_of(const KernelCall& call, size_t input) {

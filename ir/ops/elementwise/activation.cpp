@@ -195,11 +195,11 @@ void infer_clip(InferContext& c) {
     if (c.has(bound)) require_single(c, bound);
   }
   if (c.has(1) && c.has(2))
-    carry_values(c, clip_both);
+    propagate_values(c, clip_both);
   else if (c.has(1))
-    carry_values(c, clip_below);
+    propagate_values(c, clip_below);
   else if (c.has(2))
-    carry_values(c, clip_above);
+    propagate_values(c, clip_above);
 }
 
 template <typename C>

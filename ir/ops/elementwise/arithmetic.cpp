@@ -193,7 +193,7 @@ void bit_shift(const KernelCall& call) {
 template <DimFunction function>
 void infer_with_values(InferContext& c) {
   broadcast_all(c);
-  carry_values(c, function);
+  propagate_values(c, function);
 }
 
 template <DimFunction function>

@@ -54,7 +54,7 @@ void infer_conversion(InferContext& c, DType to, const std::string& round_mode) 
   InferInput only{c.type(0), c.constant(0), c.all_inputs()[0].dims};
   InferContext alone(c.op(), c.raw_attrs(), {&only, 1}, 1, 1, c.fresh_symbol());
   alone.set(0, to, shape_of(c, 0));
-  carry_values(alone, itself);
+  propagate_values(alone, itself);
   if (alone.outputs()[0].dims) c.set_dims(0, *alone.outputs()[0].dims);
 }
 

@@ -22,7 +22,7 @@ constexpr std::string_view kABToC = "(A: T, B: T) -> (C: T1)";
 template <DimFunction function>
 void infer_claim(InferContext& c) {
   broadcast_all_to_bool(c);
-  carry_values(c, function);
+  propagate_values(c, function);
 }
 
 std::optional<Dim> truth(std::optional<bool> proved) {
@@ -68,12 +68,12 @@ std::optional<Dim> where_dims(Elements x) {
 
 void infer_not(InferContext& c) {
   same_as_first(c);
-  carry_values(c, not_dims);
+  propagate_values(c, not_dims);
 }
 
 void infer_where(InferContext& c) {
   c.set(0, c.dtype(1), broadcast_inputs(c));
-  carry_values(c, where_dims);
+  propagate_values(c, where_dims);
 }
 
 // Calls visit(offsets, length, walk) for the rows of the inputs, broadcast to output 0.

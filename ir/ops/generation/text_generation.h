@@ -72,7 +72,7 @@ class LanguageModel {
 };
 
 // A decoder alone, as GPT-2: inputs input_ids, position_ids, attention_mask, past_0 ...; outputs
-// logits, present_0 ... Or an encoder and a decoder, as T5: see generation_encoder.cpp.
+// logits, present_0 ... Or an encoder and a decoder, as T5: see encoder_decoder_model.cpp.
 std::unique_ptr<LanguageModel> make_decoder_model(const ModelSetup& setup);
 std::unique_ptr<LanguageModel> make_encoder_decoder_model(const ModelSetup& setup);
 

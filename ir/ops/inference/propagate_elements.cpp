@@ -13,7 +13,7 @@ class Carrier {
 
   bool add_data(size_t input) {
     const auto shape = c_.type(input).known_shape();
-    const auto elements = carried_elements(c_, input);
+    const auto elements = known_elements(c_, input);
     if (!shape || !elements) return false;
     inputs_[input] = Tensor::allocate(DType::kInt64, *shape);
     for (int64_t& number : inputs_[input].mutable_values<int64_t>()) {
@@ -47,7 +47,7 @@ class Carrier {
     std::vector<Tensor> outputs;
     for (const InferOutput& output : c_.outputs()) {
       const auto shape = output.type.known_shape();
-      if (!shape || element_count(*shape) > kMaxCarriedElements) return;
+      if (!shape || element_count(*shape) > kMaxPropagatedElements) return;
       outputs.push_back(Tensor::zeros(DType::kInt64, *shape));
     }
     std::vector<TensorView> in, out;
@@ -77,12 +77,12 @@ class Carrier {
 
 }  // namespace
 
-std::optional<Dims> carried_elements(const InferContext& c, size_t input) {
+std::optional<Dims> known_elements(const InferContext& c, size_t input) {
   if (!c.has(input) || !c.type(input).is_tensor() || !is_integer(c.dtype(input))) {
     return std::nullopt;
   }
   const auto shape = c.type(input).known_shape();
-  if (!shape || element_count(*shape) > kMaxCarriedElements) return std::nullopt;
+  if (!shape || element_count(*shape) > kMaxPropagatedElements) return std::nullopt;
   std::optional<Dims> elements = c.dims(input);
   if (elements && static_cast<int64_t>(elements->size()) != element_count(*shape)) {
     return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<Dims> carried_elements(const InferContext& c, size_t input) {
   return elements;
 }
 
-void carry_elements(InferContext& c, std::initializer_list<size_t> data_inputs) {
+void propagate_elements(InferContext& c, std::initializer_list<size_t> data_inputs) {
   if (!c.op().reference || !c.type(0).is_tensor() || !is_integer(c.dtype(0))) return;
   Carrier carrier(c);
   for (size_t i = 0; i < c.input_count(); ++i) {
@@ -100,7 +100,7 @@ void carry_elements(InferContext& c, std::initializer_list<size_t> data_inputs) 
   carrier.run();
 }
 
-void carry_all_elements(InferContext& c) {
+void propagate_all_elements(InferContext& c) {
   if (!is_integer(c.dtype(0))) return;
   Carrier carrier(c);
   for (size_t i = 0; i < c.input_count(); ++i) {

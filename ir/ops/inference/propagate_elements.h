@@ -11,18 +11,18 @@
 namespace sardonyx::ops {
 
 // Tensors of more elements are no shapes; following them would only cost time.
-inline constexpr int64_t kMaxCarriedElements = 256;
+inline constexpr int64_t kMaxPropagatedElements = 256;
 
 // The elements of input `input` in row-major order, of any rank, if they are integers known as
 // dims and few.
-std::optional<Dims> carried_elements(const InferContext& c, size_t input);
+std::optional<Dims> known_elements(const InferContext& c, size_t input);
 
 // For rows whose outputs hold elements of `data_inputs` (all of them integers), moved around, or
 // zeros: sets the outputs' dims as far as the elements and the other inputs are known. To be called
 // last, when the outputs' types are set. It runs the row's reference kernel on element numbers, so
 // what is carried is what is computed.
-void carry_elements(InferContext& c, std::initializer_list<size_t> data_inputs = {0});
+void propagate_elements(InferContext& c, std::initializer_list<size_t> data_inputs = {0});
 // The same where every formal input is data.
-void carry_all_elements(InferContext& c);
+void propagate_all_elements(InferContext& c);
 
 }  // namespace sardonyx::ops

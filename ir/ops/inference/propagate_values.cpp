@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/ops/inference/propagate_elements.h"
+
 namespace sardonyx::ops {
 namespace {
 
@@ -22,15 +24,13 @@ bool fits(DType dtype, const Dim& dim) {
 // The elements of an input; nullopt where it is not a small vector of integers or bools that are
 // known.
 std::optional<Dims> small_elements(const InferContext& c, size_t input) {
-  constexpr size_t kMax =
-      256;  // shapes are far shorter, and all of this runs for every node of a model
   if (c.dtype(input) == DType::kUInt64) return std::nullopt;  // beyond int64 a dim would be wrong
   if (const Tensor* value = c.constant(input)) {
-    if (value->rank() > 1 || value->count() > static_cast<int64_t>(kMax)) return std::nullopt;
+    if (value->rank() > 1 || value->count() > kMaxPropagatedElements) return std::nullopt;
     if (value->dtype() == DType::kBool) return to_dims(value->to_int64s());
   }
   std::optional<Dims> dims = c.dims(input);
-  return dims && dims->size() <= kMax ? dims : std::nullopt;
+  return dims && std::ssize(*dims) <= kMaxPropagatedElements ? dims : std::nullopt;
 }
 
 std::optional<Dims> computed(InferContext& c, DimFunction function) {
@@ -58,7 +58,7 @@ std::optional<Dims> computed(InferContext& c, DimFunction function) {
 
 }  // namespace
 
-void carry_values(InferContext& c, DimFunction function) {
+void propagate_values(InferContext& c, DimFunction function) {
   const Type& type = c.outputs()[0].type;
   if (!is_integer(type.dtype) && type.dtype != DType::kBool) return;
   if (!type.has_rank() || type.rank() > 1) return;

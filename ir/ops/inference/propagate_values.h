@@ -17,7 +17,7 @@ using DimFunction = std::optional<Dim> (*)(std::span<const Dim> elements);
 // Sets the elements of output 0 where those of all present inputs are known, broadcast as scalars
 // and vectors are. Nothing is carried where a single element cannot be, or where arithmetic leaves
 // int64 or the output's type (which wraps at run time). The output's type must have been set.
-void carry_values(InferContext& c, DimFunction function);
+void propagate_values(InferContext& c, DimFunction function);
 
 // a / b truncated towards zero, where that can be proved.
 std::optional<Dim> truncated_div(const Dim& a, const Dim& b);

@@ -173,7 +173,7 @@ std::optional<Dims> BodyTyper::output_dims(size_t index) {
   const Value& value = *body_->outputs()[index];
   std::optional<Dims> dims = value.dims;
   if (!dims && value.constant && is_integer(value.constant->dtype()) &&
-      value.constant->count() <= kMaxCarriedElements) {
+      value.constant->count() <= kMaxPropagatedElements) {
     dims = to_dims(value.constant->to_int64s());
   }
   if (!dims) return std::nullopt;

@@ -1,5 +1,5 @@
 // Encoders of ai.onnx.ml that give tensors of known shape: labels, categories, selected features.
-// The ops on maps stand in feature_map.cpp.
+// The ops on maps stand in map_ops.cpp.
 #include "ir/ops/ml/label_encoder.h"
 
 #include <algorithm>

@@ -135,7 +135,7 @@ void infer_constant_of_shape(InferContext& c) {
         c.fail_input(0, "negative dimension in ", to_text(*shape));
     }
   } else if (const auto rank = c.shape(0) ? (*c.shape(0))[0].try_value() : std::nullopt) {
-    c.require(*rank <= kMaxCarriedElements, "a shape of ", *rank, " dims is not sensible");
+    c.require(*rank <= kMaxPropagatedElements, "a shape of ", *rank, " dims is not sensible");
     shape = unknown_dims(c, static_cast<size_t>(*rank));
   }
   c.set(0, dtype, shape);

@@ -25,10 +25,6 @@ constexpr int64_t kFewRows = 16;
 // Weights that stay in a near cache while they are read for every row.
 constexpr int64_t kNearWeights = 1 << 15;
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 int64_t floor_div(int64_t a, int64_t b) {
   return a >= 0 ? a / b : -ceil_div(-a, b);
 }

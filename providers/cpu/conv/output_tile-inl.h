@@ -1,10 +1,10 @@
 // How images are cut into tiles of windows that are computed in one pass.
 // Included once for each target, inside the scheme of hwy/foreach_target.h.
-#if defined(SARDONYX_WINDOW_TILES_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_WINDOW_TILES_INL
-#undef SARDONYX_WINDOW_TILES_INL
+#if defined(SARDONYX_OUTPUT_TILE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_OUTPUT_TILE_INL
+#undef SARDONYX_OUTPUT_TILE_INL
 #else
-#define SARDONYX_WINDOW_TILES_INL
+#define SARDONYX_OUTPUT_TILE_INL
 #endif
 
 #include <hwy/highway.h>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 
 #include "ir/kernel.h"
 
@@ -10,7 +9,5 @@ namespace sardonyx::cpu {
 
 // (dY, Y) -> dX on `count` elements that have one layout in all three, in whatever order.
 std::unique_ptr<Kernel> relu_gradient(int64_t count, int threads);
-
-std::span<const KernelEntry> relu_grad_kernels();
 
 }  // namespace sardonyx::cpu

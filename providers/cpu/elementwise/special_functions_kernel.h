@@ -1,4 +1,5 @@
-// Functions of float32 that fewer models use than those of rows.h, on contiguous rows.
+// Functions of float32 that fewer models use than those of elementwise_f32_kernel.h, on contiguous
+// rows.
 #pragma once
 
 #include <cstddef>

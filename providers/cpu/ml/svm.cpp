@@ -1,12 +1,11 @@
 // Support vector machines of ai.onnx.ml on float32.
-#include "providers/cpu/ml/svm.h"
-
 #include <algorithm>
 #include <memory>
 
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/ml/svm.h"
+#include "providers/cpu/kernel_list.h"
 #include "providers/cpu/ml/svm_kernel.h"
 
 namespace sardonyx::cpu {

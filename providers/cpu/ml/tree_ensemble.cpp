@@ -1,12 +1,11 @@
 // Tree ensembles of ai.onnx.ml on float and double.
-#include "providers/cpu/ml/tree_ensemble.h"
-
 #include <algorithm>
 #include <memory>
 
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/ml/post_transform.h"
 #include "ir/ops/ml/tree_aggregation.h"
+#include "providers/cpu/kernel_list.h"
 #include "providers/cpu/ml/tree_traversal.h"
 
 namespace sardonyx::cpu {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 
 #include "ir/kernel.h"
 
@@ -24,7 +23,5 @@ std::unique_ptr<Kernel> batch_normalization_in_training(const ChannelGroups& x,
 // BatchNormalizationGrad: (dY, X, scale) -> (dX, d_scale, d_bias).
 std::unique_ptr<Kernel> batch_normalization_gradient(const ChannelGroups& x,
                                                      const KernelRequest& request);
-
-std::span<const KernelEntry> batch_norm_training_kernels();
 
 }  // namespace sardonyx::cpu

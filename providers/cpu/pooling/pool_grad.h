@@ -5,9 +5,9 @@
 
 namespace sardonyx::cpu {
 
-// Of MaxPoolGrad and AveragePoolGrad, with elements that are as [images, spatial..., lanes]: 1 lane
-// where they are row-major, else the number of channels that are neighbours, which divides that of
-// all channels.
+// Kernels of MaxPoolGrad and AveragePoolGrad for elements in the order [images, spatial..., lanes]:
+// `lanes` is 1 for NCHW, else the number of channels in a block, which divides that of all
+// channels.
 Prepared max_pool_gradient(const KernelRequest& request, int64_t lanes);
 Prepared average_pool_gradient(const KernelRequest& request, int64_t lanes);
 

@@ -13,10 +13,10 @@
 #include "providers/cpu/simd/partial_vector-inl.h"
 
 // How the windows of a line are merged.
-#ifndef SARDONYX_WINDOW_ROWS_WAY
-#define SARDONYX_WINDOW_ROWS_WAY
+#ifndef SARDONYX_POOL_WINDOW_ALGORITHM
+#define SARDONYX_POOL_WINDOW_ALGORITHM
 namespace sardonyx::cpu {
-enum class Way : uint8_t {
+enum class WindowAlgorithm : uint8_t {
   kLanes,  // the line is a vector, whose lanes change places
   kTaps,   // many windows at once, element by element; strides of 1 and 2
   kSums,   // each window by vectors along it
@@ -29,11 +29,11 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements i of the rows of all taps, merged; kTaps of them, or any number where it is 0.
-template <size_t kTaps, class D, class Op, class Of, class T, class Load>
+// Elements i of the rows of all taps, merged; kTapCount of them, or any number where it is 0.
+template <size_t kTapCount, class D, class Op, class Of, class T, class Load>
 HWY_INLINE hn::Vec<D> across_taps(D d, Op op, Of of, const T* at, const int64_t* taps,
                                   size_t tap_count, const Load& load) {
-  const size_t count = kTaps > 0 ? kTaps : tap_count;
+  const size_t count = kTapCount > 0 ? kTapCount : tap_count;
   hn::Vec<D> merged = op.first();
   for (size_t k = 0; k < count; ++k)
     merged = op(merged, of(d, load(at + taps[k])));
@@ -41,10 +41,10 @@ HWY_INLINE hn::Vec<D> across_taps(D d, Op op, Of of, const T* at, const int64_t*
 }
 
 // kVectors of them, the last of which begins at `last`.
-template <size_t kVectors, size_t kTaps, class D, class Op, class Of, class T = hn::TFromD<D>>
+template <size_t kVectors, size_t kTapCount, class D, class Op, class Of, class T = hn::TFromD<D>>
 HWY_INLINE void reduce_taps(D d, Op op, Of of, const T* in, const int64_t* taps, size_t tap_count,
                             T* line, size_t i, size_t last) {
-  const size_t count = kTaps > 0 ? kTaps : tap_count, lanes = hn::Lanes(d);
+  const size_t count = kTapCount > 0 ? kTapCount : tap_count, lanes = hn::Lanes(d);
   hn::Vec<D> merged[kVectors];
   for (size_t v = 0; v < kVectors; ++v)
     merged[v] = op.first();
@@ -60,26 +60,26 @@ HWY_INLINE void reduce_taps(D d, Op op, Of of, const T* in, const int64_t* taps,
 }
 
 // line[i] = the elements i of all taps, merged, for i < count.
-template <size_t kTaps, class D, class Op, class Of, class T = hn::TFromD<D>>
+template <size_t kTapCount, class D, class Op, class Of, class T = hn::TFromD<D>>
 HWY_INLINE void merge_taps(D d, Op op, Of of, const T* in, const int64_t* taps, size_t tap_count,
                            T* line, size_t count) {
   const size_t lanes = hn::Lanes(d);
   if (count < lanes) {
     const auto part = [&](const T* at) HWY_ATTR { return load_part(d, at, count); };
-    return store_part(across_taps<kTaps>(d, op, of, in, taps, tap_count, part), d, line, count);
+    return store_part(across_taps<kTapCount>(d, op, of, in, taps, tap_count, part), d, line, count);
   }
   size_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes)
-    reduce_taps<4, kTaps>(d, op, of, in, taps, tap_count, line, i, i + 3 * lanes);
+    reduce_taps<4, kTapCount>(d, op, of, in, taps, tap_count, line, i, i + 3 * lanes);
   const size_t left = count - i, last = count - lanes;  // the last vector begins earlier
   if (left > 3 * lanes)
-    reduce_taps<4, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<4, kTapCount>(d, op, of, in, taps, tap_count, line, i, last);
   else if (left > 2 * lanes)
-    reduce_taps<3, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<3, kTapCount>(d, op, of, in, taps, tap_count, line, i, last);
   else if (left > lanes)
-    reduce_taps<2, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<2, kTapCount>(d, op, of, in, taps, tap_count, line, i, last);
   else if (left > 0)
-    reduce_taps<1, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<1, kTapCount>(d, op, of, in, taps, tap_count, line, i, last);
 }
 
 // The elements of one vector of windows that are kStride apart, tap by tap; kKernel of them one
@@ -202,9 +202,9 @@ HWY_INLINE void take_sums(D d, const Window1d& w, T* sums, Out& out) {
 }
 
 template <class D>
-Way choose_method(D d, const Window1d& w) {
+WindowAlgorithm choose_algorithm(D d, const Window1d& w) {
   if (w.in < hn::Lanes(d) && w.outputs <= hn::Lanes(d) && w.kernel <= kMaxLaneTaps)
-    return Way::kLanes;
+    return WindowAlgorithm::kLanes;
   const auto lanes = static_cast<double>(hn::Lanes(d)), kernel = static_cast<double>(w.kernel);
   const auto outputs = static_cast<double>(w.outputs), length = static_cast<double>(w.length());
   constexpr double kLaneReduction = 10, kElementMoved = 1;  // in operations on vectors
@@ -214,22 +214,24 @@ Way choose_method(D d, const Window1d& w) {
   const double taps = (outputs / lanes + 1) * kernel * (w.stride == 1 ? 2 : 3);
   const double sums = outputs * (kernel / lanes + kLaneReduction);
   const double powers = (length / lanes + 1) * steps + (w.stride > 1 ? outputs * kElementMoved : 0);
-  if (w.dilation == 1 && sums <= powers && (w.stride > 2 || sums <= taps)) return Way::kSums;
-  return w.stride <= 2 && taps <= powers ? Way::kTaps : Way::kPowers;
+  if (w.dilation == 1 && sums <= powers && (w.stride > 2 || sums <= taps))
+    return WindowAlgorithm::kSums;
+  return w.stride <= 2 && taps <= powers ? WindowAlgorithm::kTaps : WindowAlgorithm::kPowers;
 }
 
 // From one line to the next. Merging by powers goes through all lines at once, as if they were one.
 template <class D>
-HWY_INLINE size_t line_step(D d, Way way, size_t length) {
-  const size_t lanes = hn::Lanes(d), slack = way == Way::kPowers ? 0 : 3 * lanes;
+HWY_INLINE size_t line_step(D d, WindowAlgorithm algorithm, size_t length) {
+  const size_t lanes = hn::Lanes(d), slack = algorithm == WindowAlgorithm::kPowers ? 0 : 3 * lanes;
   return (length + slack + lanes - 1) / lanes * lanes;
 }
 
 // Whether rows of the input can be the lines.
 template <class D>
-HWY_INLINE bool needs_no_line(D d, Way way, const Window1d& w) {
+HWY_INLINE bool needs_no_line(D d, WindowAlgorithm algorithm, const Window1d& w) {
   if (w.in != w.length()) return false;
-  return way == Way::kSums || (way == Way::kTaps && w.stride == 1 && w.outputs >= hn::Lanes(d));
+  return algorithm == WindowAlgorithm::kSums ||
+         (algorithm == WindowAlgorithm::kTaps && w.stride == 1 && w.outputs >= hn::Lanes(d));
 }
 
 // The rows of outputs of one channel after the other.
@@ -240,23 +242,25 @@ class WindowRows {
   WindowRows(const cpu::PoolRowArgs<T>& windows, Of of, T* scratch)
       : windows_(windows),
         of_(of),
-        way_(choose_method(D(), windows.whole_line ? *windows.whole_line : windows.line)),
-        step_(line_step(D(), way_, windows.line.length())),
+        algorithm_(choose_algorithm(D(), windows.whole_line ? *windows.whole_line : windows.line)),
+        step_(line_step(D(), algorithm_, windows.line.length())),
         lines_(scratch),
         sums_(scratch + windows.rows * step_ + slack()),
-        found_(sums_ + (way_ == Way::kPowers ? windows.rows * step_ : 0) + slack()) {
+        found_(sums_ + (algorithm_ == WindowAlgorithm::kPowers ? windows.rows * step_ : 0) +
+               slack()) {
     size_t single = 0;
     for (size_t row = 0; row < windows.rows; ++row) {
       surround(row);
       single += windows.tap_starts[row + 1] == windows.tap_starts[row] + 1 ? 1 : 0;
     }
     takes_rows_ = std::is_same_v<Of, Itself> && single == windows.rows &&
-                  needs_no_line(D(), way_, windows.line);
+                  needs_no_line(D(), algorithm_, windows.line);
   }
 
   // Each of the channels, `in_step` and `out_step` elements apart.
   void run(size_t channels, const T* in, size_t in_step, T* out, size_t out_step) const {
-    if (way_ == Way::kLanes) return run_lanes(channels, in, in_step, out, out_step);
+    if (algorithm_ == WindowAlgorithm::kLanes)
+      return run_lanes(channels, in, in_step, out, out_step);
     for (size_t channel = 0; channel < channels; ++channel, in += in_step, out += out_step) {
       // First all lines, then all windows: a load right after its store stalls.
       if (!takes_rows_) fill_lines(in);
@@ -321,13 +325,13 @@ class WindowRows {
 
   HWY_NOINLINE void fill_lines(const T* in) const {
     const size_t step = step_, count = windows_.line.in;
-    const bool is_used_up = way_ == Way::kPowers;
+    const bool is_used_up = algorithm_ == WindowAlgorithm::kPowers;
     T* lines = lines_ + windows_.line.before;
     for_each_row([&](auto constant, size_t row, const int64_t* taps,
                      size_t tap_count) HWY_ATTR __attribute__((always_inline)) {
-      constexpr size_t kTaps = decltype(constant)::value;
+      constexpr size_t kTapCount = decltype(constant)::value;
       if (is_used_up) surround(row);
-      merge_taps<kTaps>(D(), Op(), of_, in, taps, tap_count, lines + row * step, count);
+      merge_taps<kTapCount>(D(), Op(), of_, in, taps, tap_count, lines + row * step, count);
     });
   }
 
@@ -353,12 +357,12 @@ class WindowRows {
 
   void merge_lines(const T* in, T* out, Out& merged) const {
     const Window1d& w = windows_.line;
-    const size_t kernel = way_ == Way::kTaps && w.dilation == 1 ? w.kernel : 0;
-    if (way_ == Way::kSums) {
+    const size_t kernel = algorithm_ == WindowAlgorithm::kTaps && w.dilation == 1 ? w.kernel : 0;
+    if (algorithm_ == WindowAlgorithm::kSums) {
       for_each_line(in, out, merged, [](const Window1d& own, const T* line, Out& to) HWY_ATTR {
         by_sums(D(), Op(), own, line, to);
       });
-    } else if (way_ == Way::kPowers) {
+    } else if (algorithm_ == WindowAlgorithm::kPowers) {
       merge_powers(D(), Op(), w.kernel, w.dilation, (windows_.rows - 1) * step_ + w.length(),
                    lines_, sums_);
       for_each_line(in, out, merged, [&](const Window1d& own, const T* line, Out& to) HWY_ATTR {
@@ -401,9 +405,9 @@ class WindowRows {
     const auto load = [&](const T* at) HWY_ATTR { return line.load(at); };
     for_each_row([&](auto constant, size_t row, const int64_t* taps,
                      size_t tap_count) HWY_ATTR __attribute__((always_inline)) {
-      constexpr size_t kTaps = decltype(constant)::value;
+      constexpr size_t kTapCount = decltype(constant)::value;
       const auto inside =
-          line.with(across_taps<kTaps>(d, op, of_, in, taps, tap_count, load), op.first());
+          line.with(across_taps<kTapCount>(d, op, of_, in, taps, tap_count, load), op.first());
       auto result = hn::TableLookupLanes(inside, lanes.indices[0]);
       for (size_t k = 1; k < kernel; ++k)
         result = op(result, hn::TableLookupLanes(inside, lanes.indices[k]));
@@ -415,7 +419,7 @@ class WindowRows {
   // Windows of NaNs alone have the lowest value as their maximum: finds them and stores NaN.
   HWY_NOINLINE void restore_nan(const T* in, T* out) const {
     const size_t outputs = windows_.line.outputs;
-    T *found = found_, *rest = found + line_step(D(), Way::kTaps, outputs);
+    T *found = found_, *rest = found + line_step(D(), WindowAlgorithm::kTaps, outputs);
     cpu::PoolRowArgs<T> one = windows_;
     one.rows = 1;
     for (size_t row = 0; row < windows_.rows; ++row, out += windows_.row_step) {
@@ -428,7 +432,7 @@ class WindowRows {
 
   const cpu::PoolRowArgs<T>& windows_;
   Of of_;
-  Way way_;
+  WindowAlgorithm algorithm_;
   bool takes_rows_;
   size_t step_;
   T *lines_, *sums_, *found_;
@@ -467,9 +471,10 @@ void MergeDoubleRows(const cpu::PoolRowArgs<double>& windows, size_t channels, c
 template <typename T>
 HWY_INLINE size_t scratch_elements(const Window1d& line, size_t rows) {
   const hn::ScalableTag<T> d;
-  const size_t step = line_step(d, Way::kTaps, line.length());
+  const size_t step = line_step(d, WindowAlgorithm::kTaps, line.length());
   // Scratch: the lines, their reductions, and both of one row for restore_nan().
-  return 2 * (rows + 1) * step + line_step(d, Way::kTaps, line.outputs) + 16 * hn::Lanes(d);
+  return 2 * (rows + 1) * step + line_step(d, WindowAlgorithm::kTaps, line.outputs) +
+         16 * hn::Lanes(d);
 }
 size_t ScratchOfFloats(const Window1d& line, size_t rows) {
   return scratch_elements<float>(line, rows);
@@ -480,11 +485,11 @@ size_t ScratchOfDoubles(const Window1d& line, size_t rows) {
 
 bool FloatsNeedNoLine(const Window1d& line) {
   const hn::ScalableTag<float> d;
-  return needs_no_line(d, choose_method(d, line), line);
+  return needs_no_line(d, choose_algorithm(d, line), line);
 }
 bool DoublesNeedNoLine(const Window1d& line) {
   const hn::ScalableTag<double> d;
-  return needs_no_line(d, choose_method(d, line), line);
+  return needs_no_line(d, choose_algorithm(d, line), line);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE

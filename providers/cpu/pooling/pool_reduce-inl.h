@@ -1,10 +1,10 @@
 // How elements of windows are merged into one, and where what is merged goes.
 // Included once for each target, inside the scheme of hwy/foreach_target.h.
-#if defined(SARDONYX_MERGE_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_MERGE_INL
-#undef SARDONYX_MERGE_INL
+#if defined(SARDONYX_POOL_REDUCE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_POOL_REDUCE_INL
+#undef SARDONYX_POOL_REDUCE_INL
 #else
-#define SARDONYX_MERGE_INL
+#define SARDONYX_POOL_REDUCE_INL
 #endif
 
 #include <hwy/highway.h>
@@ -79,7 +79,8 @@ struct Itself {
     return x;
   }
 };
-struct IsNumber {  // zero, or the least
+// 0 for a number, -inf for NaN: the maximum over a window is 0 unless all of it is NaN.
+struct IsNumber {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> x) const {
     return hn::IfThenElseZero(hn::IsNaN(x), Max<D>().first());

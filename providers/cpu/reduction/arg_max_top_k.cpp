@@ -1,6 +1,4 @@
 // ArgMax, ArgMin, TopK and Hardmax on float32.
-#include "providers/cpu/reduction/arg_max_top_k.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -11,6 +9,7 @@
 #include "ir/ops/reduction/reduce.h"
 #include "ir/ops/reference/arg_extreme.h"
 #include "providers/cpu/elementwise/broadcast_loop.h"
+#include "providers/cpu/kernel_list.h"
 #include "providers/cpu/reduction/radix_sort.h"
 #include "providers/cpu/reduction/reduce_kernel.h"
 #include "providers/cpu/reduction/top_k_kernel.h"

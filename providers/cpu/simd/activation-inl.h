@@ -1,10 +1,10 @@
 // Activations that several files have.
 // Included once for each target, inside the scheme of hwy/foreach_target.h.
-#if defined(SARDONYX_ACTIVATIONS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_ACTIVATIONS_INL
-#undef SARDONYX_ACTIVATIONS_INL
+#if defined(SARDONYX_ACTIVATION_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_ACTIVATION_INL
+#undef SARDONYX_ACTIVATION_INL
 #else
-#define SARDONYX_ACTIVATIONS_INL
+#define SARDONYX_ACTIVATION_INL
 #endif
 
 #include "providers/cpu/simd/vector_math-inl.h"

@@ -1,10 +1,10 @@
 // Bounds of sums that become results, for kernels compiled for each CPU.
 // Included by foreach_target files, so the guard is per target.
-#if defined(SARDONYX_CLIP_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_CLIP_INL
-#undef SARDONYX_CLIP_INL
+#if defined(SARDONYX_CLAMP_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_CLAMP_INL
+#undef SARDONYX_CLAMP_INL
 #else
-#define SARDONYX_CLIP_INL
+#define SARDONYX_CLAMP_INL
 #endif
 
 #include <hwy/highway.h>

@@ -1,10 +1,10 @@
 // Vectors of which only the first lanes are in memory.
 // Included once for each target, inside the scheme of hwy/foreach_target.h.
-#if defined(SARDONYX_PART_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_PART_INL
-#undef SARDONYX_PART_INL
+#if defined(SARDONYX_PARTIAL_VECTOR_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_PARTIAL_VECTOR_INL
+#undef SARDONYX_PARTIAL_VECTOR_INL
 #else
-#define SARDONYX_PART_INL
+#define SARDONYX_PARTIAL_VECTOR_INL
 #endif
 
 #include <hwy/highway.h>

@@ -1,9 +1,9 @@
 // Included once for each target, inside the scheme of hwy/foreach_target.h.
-#if defined(SARDONYX_REGISTERS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_REGISTERS_INL
-#undef SARDONYX_REGISTERS_INL
+#if defined(SARDONYX_REGISTER_HINT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_REGISTER_HINT_INL
+#undef SARDONYX_REGISTER_HINT_INL
 #else
-#define SARDONYX_REGISTERS_INL
+#define SARDONYX_REGISTER_HINT_INL
 #endif
 
 #include <hwy/highway.h>

@@ -1,10 +1,10 @@
 // A function of vectors over a row of any length. Included once for each target, inside the scheme
 // of hwy/foreach_target.h.
-#if defined(SARDONYX_MAP_ROW_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_MAP_ROW_INL
-#undef SARDONYX_MAP_ROW_INL
+#if defined(SARDONYX_TRANSFORM_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_TRANSFORM_INL
+#undef SARDONYX_TRANSFORM_INL
 #else
-#define SARDONYX_MAP_ROW_INL
+#define SARDONYX_TRANSFORM_INL
 #endif
 
 #include "providers/cpu/simd/vector_math-inl.h"

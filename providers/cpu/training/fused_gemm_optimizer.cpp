@@ -59,7 +59,8 @@ struct Parts {
   }
 };
 
-// `Attrs` of the step; `update_of` and `run_part` as declared in step_update.h and step_rows.h.
+// `Attrs` of the step; `update_of` and `run_part` as declared in optimizer_params.h and
+// optimizer_kernel.h.
 template <typename Attrs, auto update_of, auto run_part>
 class ProductStep : public Kernel {
  public:

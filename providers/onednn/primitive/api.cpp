@@ -282,7 +282,7 @@ struct MatMulPart {
   cpu::IndexRange rows, columns;
 };
 
-// Parts have as many of the rows, or of the columns if there are more.
+// Splits the longer of rows and columns evenly, in multiples of 16.
 MatMulPart part_of(const MatrixProduct& p, int64_t part, int64_t parts) {
   constexpr int64_t kSplitUnit = 16;
   MatMulPart whole{{0, p.m}, {0, p.n}};

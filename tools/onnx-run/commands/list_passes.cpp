@@ -1,7 +1,9 @@
 // `onnx-run list-passes`: the rewrites that prepare a graph, in the order in which they run.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "executor/prepare_graph.h"
 #include "tools/onnx-run/commands/commands.h"
@@ -16,20 +18,28 @@ struct ListPassesCommand {
   JsonOutput json;
 };
 
+std::string function_of(const PassName& pass) {
+  std::string name(pass.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 int run_list_passes(const ListPassesCommand& command) {
   std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
   auto list = nlohmann::ordered_json::array();
-  if (command.markdown) out << "| stage | -O | pass | what it does |\n| --- | --- | --- | --- |\n";
+  if (command.markdown)
+    out << "| stage | -O | pass | what it does | source |\n| --- | --- | --- | --- | --- |\n";
   for (const PassName& pass : list_passes()) {
     const std::string level = pass.level > 0 ? std::to_string(pass.level) : "any";
     if (command.markdown)
       out << "| " << pass.stage << " | " << level << " | `" << pass.name << "` | " << pass.summary
-          << " |\n";
+          << " | `" << pass.file << "`: `" << function_of(pass) << "` |\n";
     else if (!command.json.on_stdout())
       out << pass.name << "  " << pass.stage << ", -O " << level << "  " << pass.summary << '\n';
     list.push_back({{"name", pass.name},
                     {"stage", pass.stage},
                     {"level", pass.level},
+                    {"file", pass.file},
                     {"summary", pass.summary}});
   }
   out.flush();

@@ -1,4 +1,4 @@
-// The fusion passes, one file each or a few that share their matching; each file says the rules.
+// All passes of the executor, by subject; docs/passes.md names the source of each.
 #pragma once
 
 #include "ir/pass.h"

@@ -1,4 +1,4 @@
-#include "executor/partial_program.h"
+#include "executor/partial_executable.h"
 
 #include <unordered_set>
 

@@ -1,4 +1,4 @@
-// Programs that compute some values of a model alone.
+// Executables that compute some values of a model alone.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sardonyx {
 
 struct PartialExecutable {
   std::unique_ptr<Executable> executable;  // whose graph has the inputs that the values need
-  std::vector<size_t> inputs;              // of the program's: which of the session's each is
+  std::vector<size_t> inputs;              // which of the session's each of its inputs is
 };
 
 // The values `names` of `graph`, in this order, and what they need. Throws kInvalidArgument where
