@@ -15,31 +15,34 @@
 namespace sardonyx::onednn {
 namespace {
 
-// A primitive descriptor from the operation descriptor P::desc(args...).
-template <typename P, typename... Args>
-MaybePrimitive attempt(const dnnl::primitive_attr& attr, const Args&... args) {
+// The primitive that `make` gives; nullopt where oneDNN has none for these descriptors.
+template <typename Make>
+MaybePrimitive unless_refused(const Make& make) {
   const SingleThread scope;
   try {
-    const typename P::desc op(args...);
-    const typename P::primitive_desc made(op, attr, cpu_engine(), /*allow_empty=*/true);
-    if (!made) return std::nullopt;
-    return Primitive(made);
+    return make();
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_out_of_memory) throw;
     return std::nullopt;
   }
 }
 
+// A primitive descriptor from the operation descriptor P::desc(args...).
+template <typename P, typename... Args>
+MaybePrimitive attempt(const dnnl::primitive_attr& attr, const Args&... args) {
+  return unless_refused([&]() -> MaybePrimitive {
+    const typename P::desc op(args...);
+    const typename P::primitive_desc made(op, attr, cpu_engine(), /*allow_empty=*/true);
+    if (!made) return std::nullopt;
+    return Primitive(made);
+  });
+}
+
 // For primitives that have no operation descriptor.
 template <typename P, typename... Args>
 MaybePrimitive attempt_direct(const Args&... args) {
-  const SingleThread scope;
-  try {
-    return Primitive(typename P::primitive_desc(args...));
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw;
-    return std::nullopt;
-  }
+  return unless_refused(
+      [&]() -> MaybePrimitive { return Primitive(typename P::primitive_desc(args...)); });
 }
 
 // The next implementation in oneDNN's list, or its first choice if the next one is not vectorised.
@@ -181,17 +184,13 @@ bool generates_by_column(const ConvolutionSpec& spec, const std::string& impleme
 
 MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr) {
   using Forward = dnnl::convolution_forward;
-  const SingleThread scope;
-  try {
+  return unless_refused([&]() -> MaybePrimitive {
     const Forward::desc op(kInference, spec.method, spec.src, spec.weights, spec.bias, spec.dst,
                            spec.strides, gaps(spec.dilations), spec.pads_begin, spec.pads_end);
     const Forward::primitive_desc made(op, attr, cpu_engine(), /*allow_empty=*/true);
     if (!made) return std::nullopt;
     return generates_by_column(spec, made.impl_info_str()) ? next_choice(made) : Primitive(made);
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw;
-    return std::nullopt;
-  }
+  });
 }
 
 MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
@@ -209,8 +208,7 @@ MaybePrimitive convolution_gradient(const ConvolutionSpec& spec, const Desc& lef
                                     const Desc& right, const dnnl::primitive_attr& attr) {
   using Forward = dnnl::convolution_forward;
   const Extents skipped = gaps(spec.dilations);
-  const SingleThread scope;
-  try {
+  return unless_refused([&]() -> MaybePrimitive {
     const Forward::desc forward(dnnl::prop_kind::forward_training, spec.method, spec.src,
                                 spec.weights, spec.dst, spec.strides, skipped, spec.pads_begin,
                                 spec.pads_end);
@@ -222,10 +220,7 @@ MaybePrimitive convolution_gradient(const ConvolutionSpec& spec, const Desc& lef
                                                  /*allow_empty=*/true);
     if (!made) return std::nullopt;
     return Primitive(made);
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw;
-    return std::nullopt;
-  }
+  });
 }
 
 }  // namespace
@@ -260,8 +255,7 @@ bool takes_whole_source_only(const ProductSpec& spec, const std::string& impleme
 }  // namespace
 
 MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr) {
-  const SingleThread scope;
-  try {
+  return unless_refused([&]() -> MaybePrimitive {
     const dnnl::matmul::desc op =
         spec.bias.is_zero() ? dnnl::matmul::desc(spec.src, spec.weights, spec.dst)
                             : dnnl::matmul::desc(spec.src, spec.weights, spec.bias, spec.dst);
@@ -269,10 +263,7 @@ MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr)
     if (!made) return std::nullopt;
     return takes_whole_source_only(spec, made.impl_info_str()) ? next_choice(made)
                                                                : Primitive(made);
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw;
-    return std::nullopt;
-  }
+  });
 }
 
 namespace {
