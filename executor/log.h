@@ -1,4 +1,4 @@
-// What a session tells of its work to people who look into it.
+// The log of a session: its levels and the sink that lines go to.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 // not set or none of these.
 LogLevel log_level_from_environment();
 
-// For such lines: the time since `begin`.
+// Milliseconds since `begin`, for lines that report a duration.
 inline double milliseconds_since(std::chrono::steady_clock::time_point begin) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   return Milliseconds(std::chrono::steady_clock::now() - begin).count();

@@ -1,4 +1,4 @@
-// What a file says about its model, besides the graph.
+// A model's metadata: what its file holds besides the graph, such as producer and opsets.
 #pragma once
 
 #include <cstdint>

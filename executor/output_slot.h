@@ -1,4 +1,4 @@
-// Where runs put an output.
+// The slot that one output of a run is written to or shown in.
 #pragma once
 
 #include <utility>
@@ -23,17 +23,17 @@ class OutputSlot {
   // `memory` is undefined.
   static OutputSlot bound(Tensor memory);
 
-  // The same in this slot, in the memory that its shapes take.
+  // Binds this slot to `memory` and reuses the slot's own storage for dims, without an allocation.
   void bind(const Tensor& memory);
-  // Left to the library, and shows nothing. The memory that its shapes take serves again.
+  // Unbinds and empties the slot, and keeps its storage for dims for the next use.
   void clear();
 
   bool is_bound() const { return memory_.defined(); }
-  // What is bound; undefined where nothing is.
+  // The bound memory; undefined where the slot is left to the library.
   const Tensor& memory() const { return memory_; }
   // The result of the last run; omitted before the first one and after one that failed.
   const Datum& value() const { return value_; }
-  // Does the bound memory hold the result of the last run?
+  // Whether the bound memory holds the result of the last run.
   bool is_written() const;
   // The result, which is the caller's alone from now on.
   Datum take() { return std::exchange(value_, Datum()); }

@@ -11,13 +11,13 @@ namespace sardonyx {
 // generic passes but for fold-dequantized, which would make floats of the weights.
 std::span<const Pass> quantization_passes();
 
-// In the order in which they run, after generic_passes().
+// The fusion passes in the order in which they run, after generic_passes().
 std::span<const Pass> fusion_passes();
 
-// Choices that are made once nothing is left to fuse.
+// Passes that choose between implementations of an op, after all fusions.
 std::span<const Pass> lowering_passes();
 
-// Where bfloat16 is chosen; they run after all others.
+// Passes that choose the products to compute in bfloat16; they run after all others.
 std::span<const Pass> narrowing_passes();
 
 }  // namespace sardonyx

@@ -17,7 +17,7 @@ struct PassName {
   std::string_view file;   // the source of its function, whose name has _ for -
   std::string_view summary;
 };
-// In the order in which they run.
+// All passes in the order in which they run.
 std::vector<PassName> list_passes();
 
 // Runs the passes of the level and writes out ops that no provider knows and that have only a body.

@@ -1,4 +1,4 @@
-// What a caller asks of a session: how long it may take, until when, and with which inputs.
+// Requests to a session: their deadline and cancellation, blame for their errors, and their inputs.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline std::chrono::steady_clock::time_point time_after(std::chrono::millisecond
   return std::chrono::steady_clock::now() + std::clamp(wait, -kLongest, kLongest);
 }
 
-// Tells the stop of either.
+// A stop token that is stopped as soon as one of two others is.
 class EitherStop {
  public:
   EitherStop(const std::stop_token& a, const std::stop_token& b)
@@ -38,9 +38,10 @@ class EitherStop {
 Error blamed_on_request(const Error& error, std::span<const ValueInfo> inputs,
                         std::span<const Datum* const> given);
 
-// What fails for the shapes or values of a request is its fault, whichever rule of an op it breaks:
-// the model was checked when it was loaded. One that takes no inputs can only be at fault itself,
-// and what an operator of the program's says is told as it says it.
+// Runs `work` and rethrows its kInvalidModel errors as the fault of the request
+// (blamed_on_request): the model was checked when it was loaded, so what fails now is due to the
+// request's shapes or values. Left as they are: errors of a model without inputs, and those that
+// custom operators throw.
 template <typename Work>
 void blaming_request(std::span<const ValueInfo> inputs, std::span<const Datum* const> given,
                      const Work& work) {
@@ -54,9 +55,9 @@ void blaming_request(std::span<const ValueInfo> inputs, std::span<const Datum* c
   }
 }
 
-// For each input a tensor of the shape that is given, else of that which the model fixes; their
-// elements are not there, and nobody is to look at them (has_elements). Inputs that have a default
-// may go without. Throws kInvalidArgument where a shape is missing.
+// Tensors without elements (has_elements is false), one for each input: of the given shape, else of
+// the shape that the model fixes. Inputs that have a default may lack both. Throws kInvalidArgument
+// where a shape is missing.
 std::vector<Datum> tensors_of_shapes(std::span<const ValueInfo> inputs,
                                      std::span<const Datum> defaults,
                                      std::span<const std::optional<Shape>> shapes);

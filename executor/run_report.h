@@ -1,4 +1,4 @@
-// What a session tells of its values, its plans and its runs.
+// Descriptions that a session gives of its inputs and outputs, its memory plans and its runs.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace sardonyx {
 
 // An input or output of a model.
 struct ValueInfo {
-  // As callers name it in a run.
+  // The name by which a run is given the input or returns the output.
   std::string name;
   // Dims that a run fixes have names.
   Type type;
@@ -23,12 +23,12 @@ struct NodeTiming {
   // of the program; both empty where the file does not say.
   std::string name, op, implementation, scope, source;
   std::string types;  // "float[1, 64, 56, 56] -> float[...]"
-  // Of the calling thread, with the wait for those that helped.
+  // Wall time of the calling thread, including its wait for the other threads.
   double seconds = 0;
   size_t bytes = 0;  // read and written
 };
 
-// What one plan needs, in bytes.
+// The memory that one plan needs, in bytes.
 struct MemoryPlan {
   struct Item {
     std::string value;  // "" for scratch

@@ -29,7 +29,7 @@ class Session {
   // Throws Error: kInvalidModel, kUnsupported (naming all ops that cannot run), kResourceExhausted
   // ...
   explicit Session(const std::filesystem::path& model, SessionOptions options = {});
-  // From the bytes of a file.
+  // Loads a model from the bytes of its file.
   explicit Session(std::span<const std::byte> bytes, SessionOptions options = {});
   explicit Session(Model model, SessionOptions options = {});
   ~Session();
@@ -49,20 +49,19 @@ class Session {
   std::vector<ValueInfo> optional_inputs() &&;
   std::span<const ValueInfo> outputs() const&;
   std::vector<ValueInfo> outputs() &&;
-  // What the file says of the model. Reads no weights.
+  // The metadata of the model's file. Reads no weights.
   const ModelMetadata& metadata() const;
-  // As optimised for runs that give no optional input. Weights that were let go when they were
-  // packed are read again for this, which throws kInvalidArgument where the file is not what it
-  // was.
+  // The model as optimised for runs that give no optional input. Weights that were evicted after
+  // prepacking are read again for it, which throws kInvalidArgument where the file has changed.
   const Model& model() const;
-  // The same graph for its names, types and connections: elements of weights may have been let go.
+  // The graph of model() for its names, types and connections: elements of weights may be evicted.
   const Graph& graph() const;
 
   // Runs with inputs by name and gives the outputs in the order of outputs(). Throws
   // kInvalidArgument where names, types or shapes do not fit, naming both sides; the session stays
   // usable after any error.
   std::vector<Datum> run(const NamedData& inputs, const RunOptions& options = {}) const;
-  // The same with inputs in the order of inputs(), followed by all of optional_inputs() or none.
+  // Runs with inputs in the order of inputs(), followed by all of optional_inputs() or none.
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options = {}) const;
   // Writes outputs into the memory that is bound to their slots, and has the other slots show them.
   // With the shapes of the run before, it allocates nothing: what a slot shows serves the next run
@@ -89,7 +88,7 @@ class Session {
   // Computes nothing: inputs are not read, but for those whose values decide shapes, and where
   // shapes depend on what is computed it is ready as far as they do not. Throws as `run` does.
   void prepare(std::span<const Datum> inputs, const RunOptions& options = {}) const;
-  // The same by shapes alone, in the order of inputs() and optional_inputs(). An input without a
+  // Prepares by shapes alone, in the order of inputs() and optional_inputs(). An input without a
   // shape has that of the model, where it is known, or its default. Throws kInvalidArgument where
   // the value of an input that has none here decides shapes.
   void prepare(std::span<const std::optional<Shape>> shapes, const RunOptions& options = {}) const;

@@ -1,4 +1,4 @@
-// What a program asks of a session and of one run.
+// The options of a session and those of one run.
 #pragma once
 
 #include <chrono>
@@ -23,9 +23,9 @@ struct SessionOptions {
   // as the pool says, which for our own is SARDONYX_NUM_THREADS, else OMP_NUM_THREADS, else what
   // the affinity mask, the cgroup's CPU quota and its limit of tasks leave.
   int intra_op_threads = 0;
-  // Where the other threads come from. Null: one pool that all such sessions of the process share,
-  // so that threads do not multiply with sessions or concurrent runs. make_thread_pool() makes one
-  // for a session, or some, alone, or of the program's own threads (ir/core/threading).
+  // The pool of the other threads. Null: one pool that all such sessions of the process share, so
+  // that threads do not multiply with sessions or concurrent runs. make_thread_pool() makes one for
+  // a session, or some, alone, or of the program's own threads (ir/core/threading).
   std::shared_ptr<ThreadPool> thread_pool = {};
   // 0: no rewriting passes; 1: generic clean-ups; 2: and fusions that keep every value to a few
   // units in the last place.
@@ -58,8 +58,9 @@ struct RunOptions {
   // them, with kInvalidArgument: before anything is computed where the shapes follow from those of
   // the inputs, else before anything is copied to memory that is bound.
   bool strict_outputs = false;
-  // Of run_into: indices into outputs(), ascending. What these do not need is not computed, inputs
-  // that they do not need may be omitted, and the other slots show nothing. None: all.
+  // The outputs that run_into computes, as ascending indices into outputs(); none: all. Nodes that
+  // these do not need are skipped, inputs that they do not need may be omitted, and the other slots
+  // show nothing.
   std::span<const size_t> outputs = {};
 };
 

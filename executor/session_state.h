@@ -1,5 +1,5 @@
-// What all executables of a session share: settings, weights, and memory that one run leaves to the
-// next.
+// The state that all executables of a session share: settings, packed weights, and memory that is
+// reused from run to run.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ class SessionState {
   bool layouts = true;
   bool specializes = true;  // kernels are told which inputs never change
   size_t max_plans = 32;
-  // Of a subgraph: each iteration of a loop may need one of its own, where shapes follow from its
-  // number.
+  // The plans that a subgraph keeps: each iteration of a loop may need its own, where shapes depend
+  // on the iteration number.
   size_t max_inner_plans() const { return 8 * max_plans; }
   bool keeps_attempts = false;  // steps keep which implementations refused them, and why
   Log log;
@@ -42,7 +42,7 @@ class SessionState {
   // cache.
   std::shared_ptr<Buffer> borrow_arena(size_t bytes);
   void return_arena(std::shared_ptr<Buffer> arena);
-  // For buffers that runs make for themselves, and of what ops return.
+  // The pool for buffers that runs allocate for themselves and for what evaluated ops return.
   BufferPool& buffers() { return buffers_; }
   // Memory for what ops need while they run.
   std::unique_ptr<Scratch> borrow_scratch();

@@ -19,8 +19,8 @@ class SharedSymbols {
   explicit SharedSymbols(std::span<const ValueInfo> inputs);
 
   bool empty() const { return symbols_.empty(); }
-  // What is wrong with these inputs: two sizes for one name. nullopt where all agree. Inputs that
-  // are not given have no say.
+  // Describes two inputs that give different sizes to one name; nullopt where all agree. Inputs
+  // that are not given are skipped.
   std::optional<std::string> conflict(std::span<const Datum* const> given) const;
 
  private:

@@ -1,4 +1,4 @@
-// Does a tensor at hand agree with what the model declares?
+// Checks of actual tensors against the types that a model declares.
 #pragma once
 
 #include "ir/type.h"

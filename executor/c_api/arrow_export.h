@@ -10,11 +10,12 @@
 
 namespace sardonyx::c_api {
 
-// What release() is to be called on, unless it is empty (release NULL). Memory is shared with the
-// tensor where Arrow has its form. Throws kUnsupported for element types that Arrow lacks.
+// Exports `tensor` as one column. The caller calls release() on both results, unless they are empty
+// (release NULL). Memory is shared with the tensor where Arrow lays out the type alike. Throws
+// kUnsupported for element types that Arrow lacks.
 void export_column(const Tensor& tensor, const std::string& name, ArrowArray& array,
                    ArrowSchema& schema);
-// Columns of one length in a struct array. Throws kInvalidArgument where it differs.
+// Exports the columns as one struct array. Throws kInvalidArgument where their lengths differ.
 void export_columns(const std::vector<std::pair<std::string, Tensor>>& columns, ArrowArray& array,
                     ArrowSchema& schema);
 

@@ -30,12 +30,13 @@ class ArrowKeeper {
 // column.
 Tensor imported_column(const ArrowArray& array, const ArrowSchema& schema, sx_arrow_nulls nulls,
                        const std::shared_ptr<ArrowKeeper>& keeper);
-// The same for each column of a struct array, by name.
+// Every column of a struct array as a tensor, with its name.
 std::vector<std::pair<std::string, Tensor>> imported_columns(
     const ArrowArray& array, const ArrowSchema& schema, sx_arrow_nulls nulls,
     const std::shared_ptr<ArrowKeeper>& keeper);
 
-// The tensor with the dims that `wanted` has behind the first, where these are as many elements.
+// `column` reshaped to [rows, the dims of `wanted` after its first], where the element counts
+// agree.
 Tensor with_dims_of(const Tensor& column, const Type& wanted);
 
 }  // namespace sardonyx::c_api

@@ -1,4 +1,4 @@
-// What a handle to a binding holds.
+// sx_binding, the inputs and output slots of repeated runs behind the C interface.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ struct sx_binding {
         inputs(shared->inputs.size()),
         outputs(shared->outputs.size()) {}
 
-  // Of the inputs those that must be given, or all where an optional one is.
+  // The inputs that a run gets: the required ones, or all where at least one optional input is set.
   std::span<const sardonyx::Datum> given() const {
     const size_t required = shared->session.inputs().size();
     const auto optional = std::span(inputs).subspan(required);

@@ -19,7 +19,7 @@ struct sx_cancellation {
   void request() {
     use([](std::stop_source& source) { source.request_stop(); });
   }
-  // What a run that begins now watches.
+  // The stop token that a run started now observes.
   std::stop_token token() {
     std::stop_token token;
     use([&](std::stop_source& source) { token = source.get_token(); });

@@ -1,4 +1,4 @@
-// What an operator of the program's sees of a call, in C.
+// The handles through which a custom operator's C callbacks see its call and its inference.
 #pragma once
 
 #include <deque>
@@ -7,7 +7,7 @@
 #include "ir/custom_op.h"
 #include "sardonyx/sardonyx.h"
 
-// What was read of it stays until the call ends.
+// Attributes of the node. Values and string lists that the callback has read live until it returns.
 struct sx_op_attributes {
   const sardonyx::Attrs& attrs;
   std::deque<sardonyx::AttrValue> read = {};

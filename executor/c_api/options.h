@@ -11,11 +11,12 @@ sx_session_options default_session_options();
 // left to the caller.
 SessionOptions session_options(const sx_session_options& given, size_t struct_size);
 
-// Of what a caller gives to a run, as this version knows it.
+// The caller's struct in the layout of this version: fields that it does not have get defaults.
 sx_run_options read_run_options(const sx_run_options* given);
 RunOptions run_options(const sx_run_options& given);
 
-// Where a caller wants to be told of the outcome, as far as its struct says so; null: nowhere.
+// The caller's sx_error, which is to receive the status and message; null where there is none or
+// its struct_size is too small.
 template <typename Options>
 sx_error* error_place(const Options* options) {
   if (!options || options->struct_size < offsetof(Options, error) + sizeof(options->error))
@@ -32,7 +33,7 @@ void check_error_place(const Options* options) {
   if (options->error) check_struct_size(options->error->struct_size, "options: error");
 }
 
-// As guarded(), and tells the caller's sx_error of the outcome.
+// Runs `body` as guarded() does, then writes the status and message into the caller's sx_error.
 template <typename Options, typename Body>
 sx_status guarded_with(const Options* options, const Body& body) noexcept {
   const sx_status status = guarded([&] {

@@ -1,4 +1,4 @@
-// What a handle to a session holds.
+// sx_session, and the session that it shares with its bindings.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ struct Described {
   sx_value_info info{};
 };
 
-// What a session and its bindings share.
+// The session, which lives as long as any handle to it or to one of its bindings.
 struct SharedSession {
   Session session;
   ModelMetadata metadata;

@@ -1,5 +1,5 @@
-// What the functions of the C interface have in common: errors as statuses, and structs whose
-// sizes tell their versions.
+// Helpers of all functions of the C interface: exceptions become statuses, and a struct's
+// struct_size tells its version.
 #pragma once
 
 #include <algorithm>
@@ -94,7 +94,7 @@ void write_struct(T& to, size_t size, T values, const char* what) {
   if (size > known) std::memset(reinterpret_cast<std::byte*>(&to) + known, 0, size - known);
 }
 
-// The same for a struct that says its size.
+// Fills a struct whose own struct_size says how many bytes of it the caller knows.
 template <typename T>
 void fill_struct(T* to, const T& values, const char* what) {
   T& target = require(to, what);

@@ -1,4 +1,4 @@
-// What a handle to a value holds, and tensors from what a caller hands over.
+// sx_value, and tensors made of the caller's pointers.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ Datum kept(const Datum& datum);
 // Throws kUnsupported where `datum`, called `what`, is no tensor.
 const Tensor& tensor_in(const Datum& datum, const std::string& what);
 sx_tensor described(const Tensor& tensor, bool written);
-// Where the strings of `tensor` begin, and their bytes.
+// Writes the address and the byte length of each of the `count` strings of `tensor`.
 void list_strings(const Tensor& tensor, const char** strings, size_t* lengths, size_t count);
 
 }  // namespace sardonyx::c_api

@@ -1,4 +1,4 @@
-// What fusion passes ask about a node before they rewrite it.
+// Predicates and matchers on nodes, which passes use before they rewrite a subgraph.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace sardonyx::passes {
 
-// Is `node` ai.onnx's op of this name, or with `domain` that domain's?
+// Whether `node` is the op `name` of `domain`, "" being ai.onnx.
 bool is_op(const Node& node, std::string_view name, std::string_view domain = "");
 bool is_fused(const Node& node, std::string_view name);  // in sardonyx's own domain
 

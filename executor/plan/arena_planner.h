@@ -22,9 +22,9 @@ constexpr size_t kArenaAlignment = 64;
 // arXiv:2001.03288) until one needs no more than peak_live_bytes, and the best is kept.
 size_t assign_offsets(std::vector<MemoryItem>& items);
 
-// For tests: every item stands apart from all others for good, at least `gap` bytes from the next,
-// and ends at a multiple of `gap` (itself one of kArenaAlignment). Returns the arena's size, which
-// includes a gap at both ends.
+// Placement for tests, without reuse: every item keeps its bytes for the whole run, ends at a
+// multiple of `gap` (itself one of kArenaAlignment) and is at least `gap` bytes from the next.
+// Returns the arena's size, which includes a gap at both ends.
 size_t place_items_apart(std::vector<MemoryItem>& items, size_t gap);
 
 // Forbids (see ir/core/memory/guard_pages.h) the gaps between the items in an arena of `bytes`

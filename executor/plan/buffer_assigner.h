@@ -1,6 +1,6 @@
-// Where the values of a segment are: which buffer backs each, at which offset, in which layout, and
-// until when. Values share a buffer where one is a view of another, is computed in place of
-// another, or is a part of a concatenation.
+// The buffer assignment of a segment: which buffer backs each value, at which offset, in which
+// layout, and until which step. Values share a buffer where one is a view of another, is computed
+// in place of another, or is a part of a concatenation.
 #pragma once
 
 #include <cstddef>
@@ -70,9 +70,9 @@ class BufferAssigner {
   BufferOffset made_at(ValueId value) const;  // of a placed value
   void place(ValueId value, LayoutPtr layout, BufferOffset at);
   void place_copy(ValueId value, LayoutPtr layout, BufferOffset at);
-  // Where `value` is in `layout`; nullopt where it is in others alone. Gives constants and values
-  // from before the segment a buffer. With `reads_anywhere`, any address will do for the reader,
-  // even one that does not suit the elements' type.
+  // The place of `value` in `layout`; nullopt where it exists only in other layouts. Constants and
+  // values from before the segment are given a buffer here. `reads_anywhere`: the reader accepts
+  // addresses that are not aligned to the element type.
   std::optional<BufferOffset> find(ValueId value, const LayoutPtr& layout, bool reads_anywhere);
 
   // Buffers.
@@ -85,7 +85,7 @@ class BufferAssigner {
   void add_written(BufferOffset at, ValueId value, size_t bytes);  // by the current node
   // Pointer `pointer` of the next step is bound to `at`.
   void point_at(BufferOffset at, uint32_t pointer);
-  // Does [at, at + bytes) hold all of a value that was there before the segment?
+  // Whether [at, at + bytes) covers a whole value from before the segment.
   bool is_live_in(BufferOffset at, size_t bytes) const;
   void allow_in_place(ValueId output, ValueId input) { in_place_.push_back({output, input}); }
 
@@ -100,7 +100,7 @@ class BufferAssigner {
   BufferOffset place_output(const Kernel& kernel, size_t output, size_t bytes,
                             KernelInputs& inputs);
 
-  // Does `value` fill an arena buffer of its own, which may become a part of another buffer?
+  // Whether `value` fills an arena buffer of its own, which can become a part of another buffer.
   bool can_become_part(ValueId value, size_t bytes) const;
   void become_part(ValueId value, BufferOffset of);
 

@@ -1,4 +1,5 @@
-// What a part of a plan follows from, as numbers: two parts with equal keys are the same.
+// Keys of the planner's caches: everything that a part of a plan depends on, as numbers. Parts with
+// equal keys are the same.
 #pragma once
 
 #include <cstddef>

@@ -44,14 +44,15 @@ class IndexedGraph {
   std::span<const ValueId> captures() const { return captures_; }
   std::span<const ValueId> outputs() const { return outputs_; }
 
-  // Which output of the graph `value` is; the first where it is several, -1 where it is none.
+  // The index of `value` among the graph's outputs, the first where it is there several times; -1
+  // where it is none.
   int output_index(ValueId value) const { return output_index_[value]; }
   // By ValueId: the index of the node that reads it last; SIZE_MAX for outputs of the graph.
   std::span<const size_t> last_uses() const { return last_use_; }
-  // Values that follow from the sizes of inputs and captures.
+  // The values that can be computed from the sizes of inputs and captures alone.
   const ShapeExpressions& shape_expressions() const { return shape_expressions_; }
 
-  // For messages: the value and the node that makes it; "scratch" for kNoValue.
+  // The name of the value and its producer, for messages; "scratch" for kNoValue.
   std::string label(ValueId value) const;
 
  private:

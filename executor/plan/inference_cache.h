@@ -1,5 +1,5 @@
-// What type and shape inference has said, for nodes that are alike: the layers of a network, and
-// one node at sizes that come again.
+// A cache of type and shape inference, for nodes with equal inputs: the repeated layers of a
+// network, and one node at shapes that recur.
 #pragma once
 
 #include <memory>
@@ -33,13 +33,13 @@ using TypeInfoPtr = std::shared_ptr<const TypeInfo>;
 
 struct Inference {
   std::vector<TypeInfoPtr> outputs;
-  // Where all outputs are known before the run: their values.
+  // The outputs' values, where all of them are known before the run; else empty.
   std::vector<std::shared_ptr<const Tensor>> values;
   bool is_concrete = false;  // all outputs are tensors with known shapes
 };
 
-// Equal facts have one address, and so have equal small constants: they serve as keys. Not safe
-// from several threads.
+// Interns type facts and small constants, so that equal ones have one address and serve as keys.
+// Not thread-safe.
 class InferenceCache {
  public:
   // Constants up to this size are told apart by value.
@@ -47,7 +47,8 @@ class InferenceCache {
 
   TypeInfoPtr facts_of(const Type& type);
   TypeInfoPtr facts_of(DType dtype, std::span<const int64_t> shape);
-  // Of at most kSmall bytes, and no strings: the first of its value that was given.
+  // Interns a constant of at most kSmall bytes, no strings: returns the first one with the same
+  // value.
   std::shared_ptr<const Tensor> same_constant(std::shared_ptr<const Tensor> constant);
 
   // nullptr where there is none.

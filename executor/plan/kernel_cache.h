@@ -18,7 +18,8 @@ struct StepValue {
   LayoutPtr layout;   // of an input: what it comes with
 };
 
-// What a step does, wherever its elements are.
+// A prepared kernel with the types and layouts it was prepared for, independent of the addresses
+// that a step binds it to.
 struct PreparedStep {
   std::shared_ptr<const Kernel> kernel;
   std::string implementation;
@@ -31,8 +32,8 @@ struct PreparedStep {
   PreparedStep(Prepared prepared, std::vector<StepValue> inputs, std::vector<StepValue> outputs);
 };
 
-// Those that any plan still holds: with the last plan that uses it a kernel goes. Not safe from
-// several threads.
+// The prepared steps that some plan still holds: it keeps weak references, so a kernel is freed
+// with the last plan that uses it. Not thread-safe.
 class KernelCache {
  public:
   // nullptr where there is none.

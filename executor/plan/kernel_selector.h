@@ -9,11 +9,11 @@
 
 namespace sardonyx {
 
-// Does a convolution, or an op that keeps layouts for one, read an output of `node`, itself or
-// behind a few elementwise ops? It wants the output in a provider's layout.
+// Whether a convolution, or an op that keeps layouts for one, reads an output of `node`, directly
+// or through a few elementwise ops. Such an output is better left in the provider's layout.
 bool feeds_layout(const Node& node);
 
-// Works on the node that the context is at.
+// Selects the kernel for the context's current node.
 class KernelSelector {
  public:
   KernelSelector(PlanContext& context, const BufferAssigner& buffers)

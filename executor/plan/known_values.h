@@ -1,5 +1,5 @@
-// What a plan knows of each value when it is made: type, size, and the elements of those that do
-// not depend on the run.
+// The planner's knowledge of each value: its type, its size, and the elements of values that do not
+// depend on the run.
 #pragma once
 
 #include <deque>
@@ -17,8 +17,8 @@ struct ValueState {
   // kUnseen: its node is not planned yet, or was left out; kDynamic: its type comes with the run.
   enum class TypeState : uint8_t { kUnseen, kTyped, kDynamic } state = TypeState::kUnseen;
   bool is_datum = false;  // the run holds it as a whole value when the segment starts
-  // Is `constant` the tensor that stands for all of its value? It becomes so when a key asks for
-  // it.
+  // Whether `constant` is the interned tensor (InferenceCache::same_constant). It is interned when
+  // a cache key first needs it.
   mutable bool is_same_constant = false;
   TypeInfoPtr facts;                               // null: of no type; concrete where kTyped
   mutable std::shared_ptr<const Tensor> constant;  // set where it is known before the run
@@ -30,7 +30,7 @@ struct ValueState {
   static const TypeInfo kNoFacts;
 };
 
-// What one segment ends with, for those that go on from it.
+// The knowledge at the end of a segment, which the segments after it start from.
 struct ValueKnowledge {
   std::vector<const ValueState*> values;  // by ValueId
   std::vector<ValueId> dynamic;           // those that the run must bring
@@ -38,11 +38,11 @@ struct ValueKnowledge {
   std::shared_ptr<const ValueKnowledge> inherited;
 };
 
-// Before the first segment: the constants. Inputs and captures are dynamic.
+// The knowledge before the first segment: constants are known, inputs and captures are dynamic.
 std::shared_ptr<const ValueKnowledge> knowledge_at_load(const IndexedGraph& graph,
                                                         InferenceCache& inferences);
 
-// The same while a segment is planned.
+// The knowledge of a segment that is being planned, on top of what it inherits.
 class KnownValues {
  public:
   explicit KnownValues(std::shared_ptr<const ValueKnowledge> inherited);
@@ -51,9 +51,10 @@ class KnownValues {
   size_t size() const { return values_.size(); }
   // The entry of `value`, which may now be changed; it lives as long as what is learned.
   ValueState& refine(ValueId value);
-  // A new entry, with what `facts` says alone.
+  // Replaces the entry of `value` by one that holds `facts` alone.
   ValueState& set_typed(ValueId value, TypeInfoPtr facts);
-  // What is known at the end: the runs of later segments hold all typed values as whole ones.
+  // The knowledge at the end of the segment. The runs of later segments hold all typed values as
+  // Datums.
   std::shared_ptr<const ValueKnowledge> take();
 
  private:

@@ -1,4 +1,4 @@
-// What plans ask of an op again and again.
+// What the planner looks up for an op once: its definition, and each provider's kernels for it.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@ class OpTraits {
   OpTraits(const OpDef& op, std::span<const Provider* const> providers);
 
   const OpDef& def() const { return op_; }
-  // Those that were given, with their kernels for this op alone.
+  // The providers that were given, each with its kernels for this op only.
   std::span<const Provider* const> providers() const { return pointers_; }
-  // Are kernels told of constants with several elements? Those of other ops do the same whatever
-  // these are, so that one kernel serves nodes with different weights; where a value has a layout,
-  // constants may be brought into that ahead, and all are told.
+  // Whether kernels are told of constants with several elements. Kernels of other ops do not depend
+  // on them, so that one kernel serves nodes with different weights. Where a value has a layout,
+  // all constants are told, since they may be reordered into it ahead of the run.
   bool reads_constants() const { return !op_.is(kIgnoresConstants); }
 
  private:

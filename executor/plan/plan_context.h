@@ -1,6 +1,6 @@
-// What the parts of the planner share while they plan one segment: ShapeSpecializer says which
-// types and values the nodes have, KernelSelector which kernels run them, BufferAssigner where
-// values are, and StepEmitter writes the steps.
+// The state that the parts of the planner share while they plan one segment: ShapeSpecializer says
+// which types and values the nodes have, KernelSelector which kernels run them, BufferAssigner
+// where values are, and StepEmitter writes the steps.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace sardonyx {
 
-// What the plans of one graph share. One plan is made at a time.
+// The caches that all plans of one graph share. One plan is made at a time.
 struct PlanCaches {
   explicit PlanCaches(size_t values) : is_read_unpacked(values) {}
 
@@ -61,16 +61,16 @@ struct PlanContext {
   // Brings the elements of the node's constant inputs to memory: all of them, or those that
   // inference and kernels may look at, which weights are not.
   void load_constants(bool all) const;
-  // What tells the constant in `slot` apart in a key: its value where it is small, else its
-  // address; 0 where the input is no constant. nullopt: by the time that its address comes again
-  // it may be another tensor's.
+  // The part of a cache key for the constant in `slot`: the address of the interned tensor where it
+  // is small, else its own; 0 where the input is no constant. nullopt: the constant may be freed,
+  // and its address be another tensor's later, so that it can be no key.
   std::optional<uint64_t> constant_key(size_t slot) const;
 };
 
-// In a key: a constant that nobody is told.
+// The part of a cache key for a constant that the kernel is not told.
 constexpr uint64_t kHiddenConstant = 1;
 
-// Are constants of this type told apart by their value?
+// Whether constants of this type are told apart by their value, not by their address.
 inline bool is_small(const TypeInfo& constant) {
   return constant.type.dtype != DType::kString && constant.bytes <= InferenceCache::kSmall;
 }

@@ -71,7 +71,8 @@ struct Step {
   uint32_t first_pointer = 0;
   uint32_t input_count = 0;
   uint32_t output_count = 0;
-  // Without a kernel: the op is evaluated on whole values, or `body` runs in its place.
+  // For a step without a kernel, which evaluates the op on whole values or runs `body` in its
+  // place.
   std::vector<ValueId> inputs, outputs;  // kNoValue: omitted
   struct Promise {
     DType dtype;
@@ -88,7 +89,7 @@ struct Step {
   std::string_view implementation() const {
     return kernel ? std::string_view(prepared->implementation) : body ? "body" : "evaluate";
   }
-  // Where in the context its outputs, their aliases and its memory are.
+  // Indices of its first output, first alias and memory in the RunContext.
   uint32_t first_result = 0, first_alias = 0, memory = 0;
 };
 
@@ -133,21 +134,22 @@ struct PlanSegment {
   std::vector<MemoryItem> memory;
   size_t next_node = 0;  // where the children go on
 
-  // What planning knew at the end, for the children; null where the graph ends here.
+  // The planner's knowledge at the end, which the children start from; null where the graph ends
+  // here.
   std::shared_ptr<const ValueKnowledge> known;
 
   std::mutex mutex;  // guards what follows
   std::vector<std::shared_ptr<PlanSegment>> children;
-  // What a run of this segment works with; kept for the next one.
+  // The working state of one run of this segment; it is kept for the next run.
   struct RunContext {
     std::vector<void*> pointers;
     std::byte* base = nullptr;
-    // By allocation: its buffer, and its values.
+    // By index of the allocation: its buffer; and the values of all allocations.
     std::vector<std::shared_ptr<Buffer>> buffers;
     std::vector<Datum> values;
     // Values that are in others: the segment's own, then those of its steps.
     std::vector<Datum> aliases;
-    // What steps without a kernel returned, and what they keep for the next time.
+    // What steps without a kernel returned, and the state that they keep from run to run.
     std::vector<Datum> results;
     std::vector<std::unique_ptr<StepMemory>> memory;
   };
@@ -156,11 +158,12 @@ struct PlanSegment {
   std::vector<std::unique_ptr<RunContext>> idle_contexts;
 };
 
-// For profiles and messages: the node's name or "reorder of NAME"; "float[2, 3] -> float[3, 2]".
+// Texts for profiles and messages: label_of gives the node's name or "reorder of NAME", types_of
+// "float[2, 3] -> float[3, 2]".
 std::string source_text(const Node& node);  // " of model.cpp:12", where that is known
 std::string label_of(const Step& step, std::span<const Value* const> values);
 std::string types_of(const Step& step);
-// One line on what the step does and by which kernel.
+// One line that describes the step and its kernel.
 std::string step_text(const Step& step, std::span<const Value* const> values);
 
 }  // namespace sardonyx

@@ -24,8 +24,8 @@ class ShapeExpressions {
   using ShapeOf = std::function<const Shape*(ValueId)>;  // null where not known
   // The sizes that symbols stand for in one plan.
   using Sizes = std::vector<std::optional<int64_t>>;
-  // From the shapes of what was given. Empty where two dims that bear one symbol differ: then
-  // nothing is computed from symbols.
+  // The symbols' sizes from the shapes of the given values. Empty where two dims of one symbol
+  // differ: then nothing is computed from symbols.
   Sizes sizes(const ShapeOf& shape_of) const;
 
   // Values that are computed alike have one formula.
@@ -50,8 +50,8 @@ class ShapeExpressions {
   std::vector<DimSymbol> places_;  // dims of given values that are one symbol
   std::unordered_map<std::string, size_t> symbols_;
   std::vector<Formula> formulas_;
-  // By ValueId; kNoFormula where its elements are not expressions, or of symbols that no given
-  // value has.
+  // The formula of each value, by ValueId; kNoFormula where its elements are no expressions, or
+  // have symbols that no given value has.
   std::vector<uint32_t> formula_of_;
 };
 
@@ -59,9 +59,9 @@ class ShapeExpressions {
 class ComputedValues {
  public:
   ComputedValues(const ShapeExpressions& symbolic, ShapeExpressions::Sizes sizes);
-  // Can `value` be computed? Its node need not run then.
+  // Whether `value` can be computed from the sizes. Its node need not run then.
   bool knows(ValueId value) const;
-  // Of a value that is known; null where nobody has set it yet.
+  // The cached tensor of a known value, for the caller to set; null until then.
   std::shared_ptr<const Tensor>& computed(ValueId value);
   Tensor compute(ValueId value) const;
 

@@ -24,11 +24,11 @@ class StepEmitter {
   // A copy of the `bytes` of `value`, row-major, for the current node.
   void emit_copy(ValueId value, BufferOffset to, size_t bytes);
 
-  // Where `value` is in `layout`; emits a reorder where it is in others alone.
+  // The place of `value` in `layout`; emits a reorder where it exists only in other layouts.
   BufferOffset read(ValueId value, const LayoutPtr& layout, bool reads_anywhere = false);
   // Sees to it that the run holds `value` as a Datum.
   void materialize(ValueId value);
-  // Numbers what evaluated steps keep in the context of a run. After the last step.
+  // Assigns the evaluated steps their indices in the RunContext. Call it after the last step.
   void number_results();
 
  private:

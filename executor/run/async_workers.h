@@ -9,9 +9,9 @@ namespace sardonyx {
 // `start` and `wait` may be called by any thread.
 class AsyncWorkers {
  public:
-  // At most `limit` threads; what is more waits its turn.
+  // Starts at most `limit` threads; further tasks are queued.
   explicit AsyncWorkers(int limit);
-  // As end().
+  // Calls end().
   ~AsyncWorkers();
   AsyncWorkers(const AsyncWorkers&) = delete;
   AsyncWorkers& operator=(const AsyncWorkers&) = delete;
@@ -19,7 +19,8 @@ class AsyncWorkers {
   // `task` must not throw. Throws kResourceExhausted where there is no thread to be had. A forked
   // child gets threads of its own.
   void start(std::function<void()> task);
-  // Until no task is left; from within a task it returns at once, and so it does in a forked child.
+  // Blocks until no task is left. Called from within a task, or in a forked child, it returns at
+  // once.
   void wait();
   // Waits for all tasks, for owners of what tasks use: no others are started from then on. From
   // within a task it does not wait for this one, and runs itself those that have not begun; the

@@ -22,7 +22,7 @@ struct RunState {
   std::vector<ValueId> touched;
   std::span<RunOutput> outputs;  // by output index; empty where nobody takes them
   bool strict_outputs = false;   // see RunOptions
-  // Of the segments that ran: `values` may point into them.
+  // The contexts of the segments that have run, kept because `values` may point into them.
   std::vector<std::pair<std::shared_ptr<PlanSegment>, std::unique_ptr<PlanSegment::RunContext>>>
       contexts;
   void refer(ValueId id, const Datum* datum);
@@ -40,7 +40,7 @@ class Executable {
 
   const Graph& graph() const { return graph_.graph(); }
   std::span<const Value* const> values() const { return graph_.values(); }
-  // For messages, as in IndexedGraph.
+  // The name of a value for messages, see IndexedGraph::label.
   std::string label(ValueId id) const { return graph_.label(id); }
   void run_into(DatumRefs inputs, DatumRefs captures, std::span<RunOutput> outputs,
                 std::vector<NodeTiming>* profile, bool strict_outputs = false);

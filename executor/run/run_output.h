@@ -1,4 +1,4 @@
-// What a run may write, and what it may only show.
+// The outputs of a run: memory that it may write, and results of others that it only refers to.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace sardonyx {
 
-// Are both in the same bytes, in part at least?
+// Whether the two tensors share any bytes.
 bool overlap(const Tensor& a, const Tensor& b);
-// Is any tensor of `datum` in bytes of `memory`?
+// Whether any tensor of `datum` shares bytes with `memory`.
 bool overlaps(const Datum& datum, const Tensor& memory);
-// `datum`, but with copies of those of its tensors that are in bytes of `memory`.
+// `datum` with those of its tensors copied that share bytes with `memory`.
 Datum moved_out_of(const Datum& datum, const Tensor& memory);
 
 // One output of a run. Where the run may write comes from writable() alone: memory that is bound to
@@ -26,9 +26,9 @@ class RunOutput {
   explicit RunOutput(OutputSlot& slot)
       : RunOutput(slot.value_, slot.is_bound() ? &slot.memory_ : nullptr) {}
 
-  // What is bound; null where the output is left to the library.
+  // The bound memory; null where the output is left to the library.
   const Tensor* bound() const { return bound_; }
-  // The same if it is of this type and shape.
+  // The bound memory if it has this type and shape, else null.
   const Tensor* bound(DType dtype, const Shape& shape) const;
   // Memory for a result of this type and shape; null where there is none.
   const Tensor* writable(DType dtype, const Shape& shape) const;
@@ -38,7 +38,7 @@ class RunOutput {
   void show_written(const Tensor& written);
   // The result is elsewhere. What was writable here goes back to `pool`.
   void show(const Datum& result, BufferPool& pool);
-  // The same where nobody else needs the slot that it is in, which takes what was writable here.
+  // Swaps the result in from `slot`, which nobody else needs; `slot` gets what was writable here.
   void show_slot(Datum& slot);
   void clear(BufferPool& pool);
 

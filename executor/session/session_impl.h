@@ -1,6 +1,6 @@
-// What a Session holds, and how a request finds the executable that serves it. session_load.cpp
-// makes it, session_select.cpp finds executables, session.cpp and session_report.cpp answer
-// requests.
+// The implementation of Session: its state, and the lookup of the executable for a request.
+// session_load.cpp makes it, session_select.cpp finds executables, session.cpp and
+// session_report.cpp answer requests.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Session::Impl {
   }
   // The values `names`, before any rewriting.
   PartialExecutables<std::string>::Made fetcher(std::span<const std::string> names);
-  // Which outputs these are, in order of `names`; nullopt where one is none.
+  // The indices of the outputs `names`, in that order; nullopt where one of them is no output.
   std::optional<std::vector<size_t>> outputs_named(std::span<const std::string> names) const;
 
   template <typename Find, typename Work>

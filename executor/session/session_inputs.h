@@ -28,16 +28,17 @@ class SessionInputs {
   std::span<const Datum> defaults() const { return defaults_; }  // undefined: must be given
   bool is_strict() const { return is_strict_; }
 
-  // In the order of all(); undefined where not given. Throws kInvalidArgument for a name that is
-  // no input's.
+  // `named` in the order of all(); undefined where not given. Throws kInvalidArgument for a name
+  // that no input has.
   std::vector<Datum> in_order(const NamedData& named) const;
 
-  // What a run has for all inputs, in their order.
+  // The values of all inputs of one run, in the order of all().
   struct Given {
     std::pmr::vector<const Datum*> values;  // those of the caller, else the defaults
     std::pmr::vector<size_t> optional;      // optional inputs that the caller gave, by index
   };
-  // Takes all inputs, or the required ones alone; else throws kInvalidArgument. In scratch memory.
+  // Completes the caller's inputs, all or the required ones alone, by the defaults. The lists are
+  // in scratch memory. Throws kInvalidArgument for any other number of inputs.
   Given merged_with_defaults(DatumRefs given) const;
 
   // `given` as input `index` of an executable. Throws kInvalidArgument where it does not have the
@@ -52,8 +53,8 @@ class SessionInputs {
   // reads them. Defaults stay, since they may be constants of the executable.
   std::pmr::vector<const Datum*> read_by(std::span<const size_t> wanted,
                                          std::span<const Datum* const> values) const;
-  // Do these values give two sizes to one symbol? Warns of it, or throws kInvalidArgument where
-  // that is an error.
+  // Whether these values give two sizes to one symbol. Warns of it, or throws kInvalidArgument
+  // where the session is strict.
   bool has_symbol_conflict(std::span<const Datum* const> values, NamedWarnings& warnings) const;
 
  private:

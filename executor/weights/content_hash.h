@@ -13,9 +13,11 @@ namespace sardonyx {
 using ContentHash = std::array<uint64_t, 2>;
 
 ContentHash content_hash(std::span<const std::byte> bytes);
-// Another number, made by all threads that this one has.
+// A hash made by all threads of the calling thread's scope. It differs from content_hash of the
+// bytes.
 ContentHash shared_content_hash(std::span<const std::byte> bytes);
-// The same of the bytes of its elements, which need not be in memory.
+// The content_hash of the bytes of the tensor's elements, which are loaded if they are not in
+// memory.
 ContentHash content_hash(const Tensor& tensor);
 
 }  // namespace sardonyx

@@ -27,7 +27,7 @@ struct StoredPack {
   std::shared_ptr<const Buffer> packed;
   ContentHash packed_hash = {};  // as the file has it
 
-  // Are the bytes those that were written? Reads all of them.
+  // Whether the bytes still have the recorded hash. Reads all of them.
   bool is_intact() const;
 };
 
@@ -36,9 +36,10 @@ struct PrepackFileContent {
   std::vector<StoredPack> packs;
 };
 
-// Is this the beginning of such a file, of any version?
+// Whether `file` begins as a file of packed weights, of any version.
 bool is_prepack_file(std::span<const std::byte> file);
-// What the file holds; `packed` are in it. Throws kInvalidModel saying what is wrong with it.
+// Parses the file; the `packed` bytes point into it. Throws kInvalidModel saying what is wrong with
+// it.
 PrepackFileContent read_prepack_file(const std::shared_ptr<Buffer>& file);
 // Replaces the file at `path` once the new one is whole. Throws as AtomicFile does.
 void write_prepack_file(const std::filesystem::path& path, const PrepackFileContent& content);

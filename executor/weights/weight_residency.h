@@ -17,8 +17,8 @@ namespace sardonyx {
 
 class WeightResidency {
  public:
-  // From now on, until `restore`, plans may let weights go, and they need not be there. Only where
-  // nobody but plans looks at the graph's constants.
+  // Allows plans to evict weights from now on, until `restore`; they need not be in memory. Only
+  // for graphs whose constants nobody but plans reads.
   void allow_release();
   // Loads all constants of `graph`; no plan lets any weights go from here on, those of other graphs
   // included. Throws where they can't be read any more; then plans go on as before.
@@ -51,10 +51,10 @@ class WeightResidency {
 // them first.
 void load_inspectable_weights(const Graph& graph);
 
-// Of the constants that are the weights of a product; not of those within subgraphs.
+// The total bytes of constants that are weights of products, without those within subgraphs.
 size_t weight_bytes(const Graph& graph);
 
-// When the nodes of a graph read their weights last.
+// The last node that reads each buffer of weights in a graph.
 class WeightUses {
  public:
   // `values` by ValueId with the node that reads each last.

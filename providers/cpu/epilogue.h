@@ -1,4 +1,5 @@
-// What a kernel does to sums before it writes them.
+// The epilogue of float kernels: clipping and the activation, applied to sums before they are
+// stored.
 #pragma once
 
 #include <cmath>

@@ -23,7 +23,7 @@ inline std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, s
   return packed;
 }
 
-// The same for `count` floats.
+// packed_once() for `count` floats.
 inline std::shared_ptr<const Buffer> packed_floats_once(
     const KernelRequest& request, size_t input, const std::string& form, int64_t count,
     const std::function<void(float* to)>& fill) {

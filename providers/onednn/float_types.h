@@ -1,4 +1,4 @@
-// Which float types kernels on oneDNN take.
+// The float types that the oneDNN kernels accept.
 #pragma once
 
 #include "ir/kernel.h"

@@ -1,4 +1,4 @@
-// What the entries of the provider's table have in common, and their list.
+// The provider's table of kernels, and the helpers that its entries share.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,8 @@ Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout);
 // written; nullopt where either has blocks. The dims are those of `from`.
 std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to);
 
-// The same for layouts with blocks of one form, which are moved whole, padding and all.
+// The movement between two layouts with the same inner blocks, which are moved whole, padding
+// included.
 std::optional<StridedBlock> movement_of_blocks(const Desc& from, const Desc& to);
 
 }  // namespace sardonyx::onednn

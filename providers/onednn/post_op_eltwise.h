@@ -8,10 +8,10 @@
 
 namespace sardonyx::onednn {
 
-// What to do to a primitive's result for this activation; nothing for none. nullopt where oneDNN
-// has no such operation.
+// The post-ops that apply this activation to a primitive's result, empty for none; nullopt where
+// oneDNN has no such eltwise algorithm.
 std::optional<PostOps> find_post_ops(const ops::FusedActivation& activation);
-// The same where it is known to have it.
+// find_post_ops() where the activation is known to have them.
 PostOps post_ops_of(const ops::FusedActivation& activation);
 // Whether the activation is slower inside a primitive than as a pass of its own.
 bool is_slow_post_op(const ops::FusedActivation& activation);

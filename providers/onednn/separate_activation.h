@@ -6,8 +6,9 @@
 
 namespace sardonyx::onednn {
 
-// Is the activation, on what the request's output 0 holds, faster after the primitive? Only where
-// the output stays in a near cache in between, and where f(0) = 0: layouts pad with zeros.
+// Whether the activation on output 0 is faster as a pass after the primitive than as its post-op.
+// Only where the output stays in a near cache in between, and where f(0) = 0, since layouts pad
+// with zeros.
 bool is_faster_after(const ops::FusedActivation& activation, const KernelRequest& request);
 
 // The kernel of `prepared`, then the activation on its output 0 in place. A refusal stays one.

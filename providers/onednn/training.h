@@ -1,4 +1,4 @@
-// What training alone needs of this provider.
+// Parts of this provider that only training uses.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace sardonyx::onednn {
 // much to make.
 MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
                                           const dnnl::primitive_attr& attr);
-// With fewer windows in a batch than this, transforming such weights costs Winograd's algorithm
-// more than it saves.
+// The windows in a batch from which Winograd's algorithm saves more than the transform of such
+// weights costs.
 constexpr int64_t kMinWinogradWindows = 256;
 
 // c [m, n] = a [m, k] b [k, n] + beta * c, all row-major; a or b may be transposed.

@@ -26,10 +26,10 @@ struct Polynomial {
 // of `node` down to values that more than one node reads (or the graph gives): these and the
 // outputs of other ops are the indeterminates. nullopt where it grows beyond a few terms.
 std::optional<Polynomial> polynomial_of(const Graph& graph, const Node& node);
-// The same of one input.
+// The polynomial that computes input `slot` of `node`.
 std::optional<Polynomial> polynomial_of_input(const Graph& graph, const Node& node, size_t slot);
 
-// Within what files round constants to: 1e-5 of `expected`.
+// Whether `value` is within 1e-5 of `expected`, the rounding that exporters give to constants.
 bool is_about(double value, double expected);
 
 }  // namespace sardonyx::passes

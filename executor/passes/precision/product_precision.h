@@ -17,19 +17,20 @@ namespace sardonyx {
 // the chains of narrow values are computed in float32 then.
 Precision precision_of_products(const Graph& graph);
 
-// Which products of a graph are of bfloat16 values as it is written. Passes then compute all of it
-// in float32, so that fusions fit, and pass the names of nodes on: these tell afterwards what is to
-// be bfloat16 again.
+// The matrix products and convolutions whose operands are bfloat16 in the graph as it was imported,
+// by node name. Passes widen the whole graph to float32 first, so that fusions match, and keep node
+// names: these tell afterwards which products become bfloat16 again.
 class WrittenProducts {
  public:
   explicit WrittenProducts(const Graph& graph);
 
-  // Are some of bfloat16 and others of other floating types? Those of float32 keep it then.
+  // Whether some products are bfloat16 and others of another floating type. Those of float32 then
+  // stay float32.
   bool are_mixed() const { return mixed_; }
-  // Passes that could make one node of a product of bfloat16 and one of float32.
+  // Passes that could merge a bfloat16 product and a float32 one into one node.
   static const std::vector<std::string>& merging_passes();
-  // narrowing_passes() on what became of the graph, then generic_passes(): all products that are
-  // not faster in float32 in bfloat16, or, of a mixed graph, those written so.
+  // Runs narrowing_passes() on the rewritten graph, then generic_passes(). Products that are not
+  // faster in float32 become bfloat16; in a mixed graph only those that were written so.
   std::vector<PassEffect> narrow(Graph& graph, const PassOptions& options) const;
 
  private:

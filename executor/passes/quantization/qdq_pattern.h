@@ -1,4 +1,5 @@
-// What passes on quantised graphs ask of QuantizeLinear and DequantizeLinear.
+// Matchers for QuantizeLinear and DequantizeLinear around an op (QDQ), shared by the passes on
+// quantised graphs.
 #pragma once
 
 #include <optional>
@@ -18,11 +19,12 @@ struct Quantization {
 
   int32_t lowest() const { return dtype == DType::kInt8 ? -128 : 0; }
   int32_t highest() const { return lowest() + 255; }
-  // What QuantizeLinear makes of `value`.
+  // `value` quantized as QuantizeLinear does it.
   int32_t quantized(float value) const;
 };
 
-// Of a QuantizeLinear from float or a DequantizeLinear to float; nullopt for anything else.
+// The scale and zero point of a QuantizeLinear from float or a DequantizeLinear to float; nullopt
+// for any other node.
 std::optional<Quantization> quantization_of(const Node& node);
 bool is_quantize(const Node& node);
 bool is_dequantize(const Node& node);
@@ -44,9 +46,9 @@ struct DequantizedWeights {
 };
 std::optional<DequantizedWeights> dequantized_weights(const Node& node, size_t slot, size_t axis);
 
-// What stands before a QuantizeLinear that is its only reader: `core`, and a clamp of the integers
-// to [low, high] in place of the Relu and Clip between the two. Since rounding keeps order,
-// clamping before or after it is the same.
+// The producer of a QuantizeLinear's input, which nobody else reads: `core`, and a clamp of the
+// quantized integers to [low, high] in place of the Relu and Clip between the two. Since rounding
+// keeps order, clamping before or after it is the same.
 struct QuantizedTail {
   Node* core;
   Quantization quantization;

@@ -1,12 +1,12 @@
-// What attention on float32 does with one row of scores, vectorised for the CPU that runs it.
+// Row kernels of float32 attention on its scores, vectorised for the CPU that runs it.
 #pragma once
 
 #include <cstddef>
 
 namespace sardonyx::cpu {
 
-// What is done to the scores of a row after they are scaled. A mask that does not step is one
-// element for the whole row; null: there is none.
+// The masks of one row of scores, applied after scaling. A mask that does not step is one element
+// for the whole row; null: there is none.
 struct ScoreMasks {
   float fill = 0;           // what scores become where `kept` says false,
   bool fills_last = false;  // after `added` is added, else before

@@ -50,14 +50,14 @@ ConvParams conv_params(const KernelRequest& request, const ops::Window& window, 
 // Null, or why the convolution is left to oneDNN, whose kernels are as fast or faster.
 const char* why_unsupported(const ConvParams& form);
 
-// For convolutions of few output channels: NCHW to NCHW.
+// The parameters of the NCHW to NCHW kernels, for convolutions of few output channels.
 ConvParams conv_nchw_params(const KernelRequest& request, const ops::Window& window,
                             const Epilogue& finish);
 const char* why_unsupported_nchw(const ConvParams& form);
 
-// For int8 convolutions, whose output is NHWC. One element is kVnniGroup channels, so the channels
-// of a group must be a multiple of that. With `is_copied` windows are always read from a padded
-// tile.
+// The parameters of int8 convolutions, whose output is NHWC. One element holds kVnniGroup channels,
+// so the channels of a group must be a multiple of it. `is_copied`: windows are always read from a
+// padded copy of the input tile.
 ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
                             const ops::Window& window, int64_t groups, ImageOrder from,
                             bool is_copied);

@@ -27,7 +27,7 @@ TransposedCall transposed_call(const KernelRequest& request);
 struct TransposedAxis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad = 0;
 
-  // From the first tap of a window to its last.
+  // The distance from the first tap of a window to its last, in elements.
   int64_t reach() const { return (kernel - 1) * dilation; }
   // The inputs that add to outputs [first, last) are [lowest_input(first), end_input(last)).
   int64_t lowest_input(int64_t first) const;

@@ -11,7 +11,7 @@ namespace sardonyx::cpu {
 // Channels in a block of the layouts that have blocks, and what weights are padded to.
 constexpr int64_t kChannelBlock = ImageLayout::kChannelBlock;
 
-// Where the elements of one image are: channel c of (row, column) is
+// The strides of one image: channel c of (row, column) is
 //   row * row + column * column + c / 16 * block + c % 16 elements behind its first one.
 struct ImageSteps {
   int64_t row, column, block;

@@ -33,12 +33,13 @@ HWY_INLINE void for_tiles(int64_t first_row, int64_t last_row, int64_t columns,
   }
 }
 
-// Where the elements of kRows x kColumns windows are. A few addresses are kept; windows between are
-// found from them.
+// The addresses of a tile of kRows x kColumns windows. A few are kept in registers; those of the
+// windows between are computed from them.
 template <size_t kRows, size_t kColumns, typename T>
 class WindowAddresses {
  public:
-  // From the first window's first element; from window to window, in elements.
+  // `first` is the first element of the first window; `row` and `column` are the distances from
+  // window to window, in elements.
   HWY_INLINE WindowAddresses(const T* first, int64_t row, int64_t column) : column_(column) {
 #pragma GCC unroll 32
     for (size_t i = 0; i < kRows * kOfRow; ++i)

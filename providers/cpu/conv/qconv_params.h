@@ -46,14 +46,14 @@ struct RequantizeParams {
   bool is_signed;
 };
 
-// Of the first `count` outputs, which are all, perhaps several times. place(i) says where among
-// `places` one has what it needs, sum(output) what its weights add up to.
+// The epilogue's parameters, padded to `places` entries: entry place(i) is that of output i modulo
+// their number, for i < `count`. sum(output) is the sum of an output's weights.
 RequantizeParams make_requantize(const QConvCall& call, int64_t count, int64_t places,
                                  const std::function<int64_t(int64_t)>& place,
                                  const std::function<int32_t(int64_t)>& sum);
 
-// With channels last (but for an input in planes), without weights and bias among what the run
-// reads.
+// Accepts with NHWC input and output (`reads_planes`: the input is NCHW). The kernel keeps weights
+// and bias, so the run does not read them.
 Prepared accept_int8(const QConvCall& call, std::unique_ptr<Kernel> kernel,
                      std::string implementation, bool reads_planes = false);
 

@@ -5,7 +5,7 @@
 
 namespace sardonyx::cpu {
 
-// Are there vectors for so many groups?
+// Whether there is a vector kernel for this number of groups.
 inline bool has_shuffle(size_t groups) {
   return groups >= 2 && groups <= 4;
 }

@@ -15,7 +15,7 @@ inline const char* why_unsupported_elements(DType dtype) {
   return is_whole ? nullptr : "only whole bytes are moved here";
 }
 
-// From an input to an output.
+// One copy from input `input` to output `output`, both as indices.
 struct Move {
   size_t input, output;
   BlockCopy copy;

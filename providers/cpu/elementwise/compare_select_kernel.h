@@ -13,7 +13,7 @@ namespace sardonyx::cpu {
 // out[i] = op(a[i], b[i]); an operand that does not step is one element for the whole row.
 using PairRow = void (*)(const void* a, bool a_steps, const void* b, bool b_steps, bool* out,
                          int64_t count);
-// Of Equal, Greater, GreaterOrEqual, Less, LessOrEqual, And, Or or Xor on elements of `dtype`;
+// The kernel of Equal, Greater, GreaterOrEqual, Less, LessOrEqual, And, Or or Xor for `dtype`;
 // nullptr where there is none.
 PairRow pair_row_for(std::string_view op, DType dtype);
 
@@ -28,7 +28,8 @@ struct Choice {
   int64_t count;
 };
 using ChooseRow = void (*)(const Choice& row);
-// By the width of an element in bits (8, 16, 32 or 64) and which operands step; nullptr for others.
+// The kernel for elements of `bits` bits (8, 16, 32 or 64; nullptr for others). `steps`: which
+// operands have an element for each output, rather than one for the row.
 ChooseRow choose_row_for(int bits, const std::array<bool, 3>& steps);
 
 // out[i] = in[i] as another type.

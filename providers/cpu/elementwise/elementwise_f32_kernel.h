@@ -9,7 +9,7 @@
 
 namespace sardonyx::cpu {
 
-// What the op's attributes are: alpha and beta, or the lower and upper bound of Clip.
+// The op's attributes: alpha and beta, or the lower and upper bound of Clip.
 struct UnaryParams {
   float a = 0, b = 0;
 };
@@ -27,7 +27,7 @@ std::span<const NamedUnary> unary_functions();
 // nullptr where there is none.
 Unary find_unary(std::string_view name);
 
-// Those that other ops are computed with.
+// The unary row functions that kernels of other ops use as well.
 struct CommonUnaries {
   Unary exp, log, relu, sigmoid, tanh;
 };

@@ -14,7 +14,7 @@ struct RowActivation {
   UnaryParams params;
 };
 
-// Of an op's parameters in their order.
+// An op's parameters, in their order, as the row function takes them.
 UnaryParams unary_params(std::span<const float> params);
 // nullopt where there is none, or no row function computes it.
 std::optional<RowActivation> row_activation(const ops::FusedActivation& activation);

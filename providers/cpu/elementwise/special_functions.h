@@ -6,7 +6,8 @@
 
 namespace sardonyx::cpu {
 
-// Of input 0, whatever the op; refuses other types than float.
+// Prepares a kernel that applies `function` to input 0, whatever the op. Refuses other types than
+// float.
 Prepared prepare_function(const KernelRequest& request, Function function, FunctionParams params);
 
 }  // namespace sardonyx::cpu

@@ -25,8 +25,8 @@ enum class Function : uint8_t {
   kThresholdedRelu,
 };
 
-// What the op's attributes are: alpha of kCelu and kThresholdedRelu, gamma and gamma * alpha of
-// kSelu, lambd and bias of kShrink.
+// The op's attributes: alpha of kCelu and kThresholdedRelu, gamma and gamma * alpha of kSelu, lambd
+// and bias of kShrink.
 struct FunctionParams {
   float a = 0, b = 0;
 };

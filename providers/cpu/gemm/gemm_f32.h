@@ -31,15 +31,16 @@ int64_t packed_gemm_f32_size(int64_t inputs, int64_t outputs);
 // The weight of an output and an input is weights[output * output_step + input * input_step].
 void pack_gemm_f32(const LooseFloat* weights, int64_t output_step, int64_t input_step,
                    int64_t inputs, int64_t outputs, float* packed, int threads = 1);
-// Of so many pixels, those of a tile: the packed weights are read once for each tile.
+// The rows of a tile, given `pixels` rows in all. The packed weights are read once for each tile.
 int64_t pixels_per_tile(int64_t inputs, int64_t pixels);
 
 // Outputs [first, last) of pixels [begin, end); `first` is a multiple of the unit, so is `last` or
 // it is the number of outputs. Every element is the bias, then the products added in the order of
-// the inputs, then the residual, whatever the share. Only this one knows row_bias.
+// the inputs, then the residual, whatever the share. run_gemm_f32_few_rows() does not support
+// row_bias.
 void run_gemm_f32(const GemmF32Args& rows, int64_t begin, int64_t end, int64_t first, int64_t last);
 
-// With at most this many rows all weights are read once, from front to back.
+// The most rows of run_gemm_f32_few_rows(), which reads all weights once, from front to back.
 constexpr int64_t kMaxSplitRows = 8;
 // Outputs [first, last) of rows [0, rows), at most kMaxSplitRows. Sums of a few rows would wait
 // for one another, so every element is made of several, whose number depends on `rows` alone.

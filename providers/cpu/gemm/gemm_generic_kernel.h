@@ -14,8 +14,8 @@ using ProductRows = void (*)(const void* a, const void* b, void* out, int64_t ro
                              int64_t k);
 // nullptr where there is none.
 ProductRows product_rows_of(DType dtype);
-// The same with the squares of differences, (a[r, i] - b[i, j])^2, in place of products; of float
-// and double.
+// The kernel that sums the squares of differences, (a[r, i] - b[i, j])^2, in place of products; for
+// float and double, else nullptr.
 ProductRows distance_rows_of(DType dtype);
 
 }  // namespace sardonyx::cpu

@@ -41,7 +41,7 @@ struct NBitsColumns {
 // pack_gemm_f32() lays out that many inputs of so many outputs. Both are multiples of
 // kNBitsInputsUnit.
 void unpack_nbits(const NBitsColumns& columns, size_t first, size_t count, float* panel);
-// What a vector of 16 bytes holds, at the fewest bits.
+// The weights in a vector of 16 bytes at 2 bits each, the fewest.
 constexpr size_t kNBitsInputsUnit = 64;
 
 }  // namespace sardonyx::cpu

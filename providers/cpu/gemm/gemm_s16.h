@@ -25,9 +25,9 @@ void pack_pair(const uint8_t* first, const uint8_t* second, bool is_signed, cons
 void multiply_panel(const int16_t* left, size_t left_step, size_t rows, const int16_t* panel,
                     size_t pairs, int32_t* sums);
 
-// What is made of a row of sums: out = (sum + bias) [* scale [+ addend]], rounded half to even and
-// moved by `zero` for bytes. Pointers with a step of 0 are one value for the row; null where there
-// is none.
+// The epilogue of a row of int32 sums: out = (sum + bias) [* scale [+ addend]], rounded half to
+// even and moved by `zero` for bytes. Pointers with a step of 0 are one value for the row; null
+// where there is none.
 enum class SumType : uint8_t { kInt32, kFloat, kUInt8, kInt8 };
 struct RowFinish {
   SumType type = SumType::kInt32;

@@ -6,8 +6,9 @@
 
 namespace sardonyx::cpu {
 
-// With more rows the arithmetic takes longer than memory, and weights are better packed for it. So
-// they are for more than kFewRows, where they are constant and so small that packing costs nothing.
+// Beyond kMaxGemvRows rows a product is bound by arithmetic, not by memory, and prepacked weights
+// are faster. So they are beyond kFewRows rows for constant weights of less than
+// kMinUnpackedWeights elements, whose packing costs nothing.
 constexpr int64_t kMaxGemvRows = 8;
 constexpr int64_t kFewRows = 2;
 constexpr int64_t kMinUnpackedWeights = 1 << 18;

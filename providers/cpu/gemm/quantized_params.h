@@ -1,5 +1,5 @@
-// What integer convolutions and integer matrix products share: where they have their inputs, and
-// how sums become results.
+// Shared by integer convolutions and integer matrix products: which inputs they have, and the
+// epilogue from int32 sums to results.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,12 @@ class IntegerCall {
   bool x_is_signed() const { return x_is_signed_; }
   bool w_is_signed() const { return w_is_signed_; }
   size_t result_bytes() const { return result_bytes_; }
-  // Of a source with one zero point.
+  // The zero point of x, where it has one for all.
   int32_t x_zero(const KernelArgs& args) const;
-  // That of row `row`, where the source may have one for each.
+  // The zero point of row `row` of x, which may have one for each row.
   int32_t x_zero(const KernelArgs& args, int64_t row) const;
-  // For all channels; `constant` in place of args' where the kernel is being prepared.
+  // The zero points of the weights of all channels. `zeros` is w_zeros_of() in a run, or the
+  // constant's elements while the kernel is prepared; null: 0.
   void w_zeros(const void* zeros, std::vector<int16_t>& out) const;
   int16_t w_zero(const void* zeros, int64_t channel) const;
   const void* w_zeros_of(const KernelArgs& args) const {
@@ -51,8 +52,8 @@ class IntegerCall {
   size_t scale_count() const { return scales_; }
   // Computes the results' scales into `scales` (scale_count() of them).
   void read_scales(const KernelArgs& args, float* scales) const;
-  // For the results from `channel` on. `along` tells whether a row of sums runs along the channels
-  // (columns of a product) or is one channel.
+  // The epilogue of the results from `channel` on. `along` tells whether a row of sums runs along
+  // the channels (columns of a product) or is one channel.
   RowFinish finish(const KernelArgs& args, const float* scales, int64_t channel, bool along) const;
   const IntegerSlots& slots() const { return slots_; }
 
@@ -80,7 +81,8 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
                                              const IntegerSlots& slots, size_t bytes,
                                              std::string form, const PackWeights& pack);
 
-// With `packed`, the kernel does not read the weights and their zero points.
+// Accepts with row-major tensors. `packed`: the run does not read the weights and their zero
+// points.
 Prepared accept_integer(const KernelRequest& request, const IntegerSlots& slots, bool packed,
                         std::unique_ptr<Kernel> kernel);
 

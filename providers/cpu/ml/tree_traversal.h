@@ -26,7 +26,7 @@ class TreeTraversal {
   // Steps from a root to the leaf that is farthest.
   int depth() const { return depth_; }
 
-  // Of scratch memory for score() on up to `rows` rows.
+  // The floats of scratch memory that score() needs for up to `rows` rows.
   size_t scratch_floats(size_t features, size_t rows) const;
   // The scores [rows, targets] of up to kRowsAtOnce rows: leaves are aggregated in the order of the
   // trees, as in TreeEnsembleModel::score(). An average is not yet divided.

@@ -22,8 +22,8 @@ inline Lanes all_lanes(float value) {
 void add_elements(const float* x, int64_t count, LaneSums& sums);
 // squares += (x - mean)^2
 void add_squares(const float* x, int64_t count, const Lanes& mean, LaneSums& squares);
-// What the gradient of a normalization needs, in one pass: also gradients += d and products +=
-// d * (x - mean).
+// The sums for the gradient of a normalization, in one pass: as add_squares(), and also gradients
+// += d and products += d * (x - mean).
 void add_products(const float* d, const float* x, int64_t count, const Lanes& mean,
                   LaneSums& squares, LaneSums& gradients, LaneSums& products);
 // out = (x - mean) * slope + shift; `out` may be `x`.

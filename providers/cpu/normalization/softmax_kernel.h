@@ -14,8 +14,8 @@ void log_softmax_row(const float* in, float* out, size_t count);
 // the row. `count` > 0.
 float log_sum_exp_row(const float* in, size_t count);
 
-// The same of `rows` rows that follow each other, of `length` elements, which are at most so many:
-// several rows are worked on at a time. What a row gives does not depend on the others.
+// softmax_row() and log_softmax_row() on `rows` contiguous rows of `length` <= kLongestShortRow
+// elements, several rows at a time. The result of a row does not depend on the others.
 constexpr size_t kLongestShortRow = 16;
 void softmax_short_rows(const float* in, float* out, size_t rows, size_t length);
 void log_softmax_short_rows(const float* in, float* out, size_t rows, size_t length);

@@ -19,8 +19,8 @@ void add_bytes_to_sums(const T* in, int32_t* sums, size_t count);
 // that are `stride` apart; then sums[k] is that of window k. `sums` is large enough for all starts.
 void sum_windows(const int32_t* line, size_t kernel, size_t stride, size_t outputs, int32_t* sums);
 
-// What sums become: (sum - zeros) * factor, rounded to float, divided by `scale`, rounded half to
-// even, plus `zero`.
+// The requantization of window sums: (sum - zeros) * factor, rounded to float, divided by `scale`,
+// rounded half to even, plus `zero`.
 struct MeanScale {
   int32_t zeros;
   double factor;

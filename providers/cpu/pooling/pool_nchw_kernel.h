@@ -26,16 +26,16 @@ struct PoolRowArgs {
   int64_t power = 0;        // above 0: |element|^power is merged
   bool takes_root = false;  // the square root of what is merged
   Window1d line;
-  // What `line` is a piece of: the order of a sum is that of the whole, however it is cut. Null:
-  // `line` is one.
+  // The line that `line` is a piece of, whose order of summation is used however it is cut. Null:
+  // `line` is whole.
   const Window1d* whole_line = nullptr;
   size_t rows = 1;
   size_t row_step = 0;  // from one row of outputs to the next
-  // Where rows of the input begin, and the places in this list of the first tap of each row of
-  // outputs; one more place ends the last row's.
+  // The offsets of input rows, and for each row of outputs the index of its first tap in that list;
+  // one more index ends the last row's taps.
   const int64_t* taps = nullptr;
   const int64_t* tap_starts = nullptr;
-  // A sum is multiplied by that of its row and that of its column; null in kMax.
+  // A sum is multiplied by the scale of its row and the scale of its column; null in kMax.
   const T *row_scales = nullptr, *column_scales = nullptr;
 };
 

@@ -13,7 +13,8 @@ struct PixelWindows {
   int64_t channels;
   int64_t step;  // elements from pixel to pixel, of input and output
   int64_t width, kernel, stride, dilation, pad;
-  // What an average is divided by: the taps in columns [-counted_pad, counted_end), times `count`.
+  // The divisor of an average is the number of its taps in columns [-counted_pad, counted_end),
+  // times `count`.
   int64_t counted_pad, counted_end;
   double count;
 };

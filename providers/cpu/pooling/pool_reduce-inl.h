@@ -22,8 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kMaxLaneTaps = 8;
 
-// Where the lanes of a line of `in` elements, fewer than a vector has, go for each tap of their
-// windows. Lane `in` is neutral.
+// For each tap, the shuffle indices that bring the elements of a line to the lanes of their
+// windows. The line has `in` elements, fewer than a vector; lane `in` holds the neutral element.
 template <class D>
 struct LaneTaps {
   using T = hn::TFromD<D>;
@@ -72,7 +72,7 @@ struct Sum {
   HWY_INLINE hn::TFromD<D> of_lanes(V v) const { return hn::GetLane(hn::SumOfLanes(D(), v)); }
 };
 
-// What is merged of an element.
+// The transform of an element before it is merged: none.
 struct Itself {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> x) const {

@@ -11,18 +11,18 @@
 
 namespace sardonyx::cpu {
 
-// The same windows over fewer axes: axes of one element go, an axis that each window covers whole
-// joins the one before it, and channels of which no window reaches into the next one join a single
-// axis, if they may.
+// A pool with its axes collapsed: axes of one element are dropped, an axis that each window covers
+// whole is merged into the one before it, and channels become one axis, if they may, where no
+// window reaches from one into the next.
 struct CollapsedWindow {
   ops::Window window;
   int64_t channels;
-  // Of a channel.
+  // The rows of outputs of one channel.
   int64_t out_rows() const { return element_count(window.out) / window.out.back(); }
 };
 CollapsedWindow simplified(ops::Window window, int64_t channels, bool may_join_channels = true);
 
-// What one row of outputs costs, and how much memory a task may fill.
+// The limits by which a pool is cut into tasks: the memory that a task fills, and its work.
 struct PoolLimits {
   int64_t piece_length;  // elements of a row of the input that a task merges at once
   int64_t lines;         // elements of all lines of a task

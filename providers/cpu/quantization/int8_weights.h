@@ -21,7 +21,8 @@ class CenteredWeights {
                                            int64_t step);
   // The int8 elements, readable while the kernel is prepared.
   const int8_t* elements() const;
-  // What makes them differ from the tensor's own elements; not to be read.
+  // The part of the prepack key that names how the elements differ from the tensor's; an opaque
+  // string.
   const std::string& form() const { return form_; }
   // The tensor itself where its elements are the weights, else null.
   const Tensor* original() const { return original_; }

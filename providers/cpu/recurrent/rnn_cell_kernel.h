@@ -77,7 +77,7 @@ void rnn_step(const CellStep& step);
 void lstm_step(const CellStep& step);
 // Gates z, r, h with linear_before_reset; `hidden_bias` [lanes] is the recurrent bias of gate h.
 void gru_step_linear(const CellStep& step, const float* hidden_bias);
-// Without linear_before_reset there are two passes: z and r (z is kept, r * h is written), then h,
+// GRU without linear_before_reset takes two passes: z and r (z is kept, r * h is written), then h,
 // whose contribution of the input is behind those of z and r.
 void gru_step_gates(const CellStep& step, float* z, float* reset_h);
 void gru_step_candidate(const CellStep& step, const float* z, const float* reset_h);

@@ -26,8 +26,8 @@ struct RecurrentSizes {
   size_t block() const { return gates * lanes; }
   size_t row() const { return panels() * block(); }  // all gates of one position
 };
-// Of the general inputs: X [steps, batch, in] or, `batch_first`, [batch, steps, in], and a
-// direction's last dims.
+// The sizes that follow from the request's X [steps, batch, in] (`batch_first`: [batch, steps, in])
+// and the attributes given.
 RecurrentSizes recurrent_sizes(const KernelRequest& request, size_t hidden, size_t gates,
                                const std::string& direction, size_t panels_at_once = 1,
                                bool batch_first = false);
@@ -120,7 +120,7 @@ class RnnTimeLoop : public Kernel {
   void run_steps(const KernelArgs& args, size_t index, RnnScratch scratch, int parts,
                  const CancelFlag& sign) const;
   bool is_backward(size_t index) const { return index == 1 || s_.first_backward; }
-  // Of a step of a sequence.
+  // The row of X that holds step `step` of sequence `sequence`.
   size_t place_of(size_t step, size_t sequence) const {
     return s_.batch_first ? sequence * s_.steps + step : step * s_.batch + sequence;
   }

@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// Whose totals stay in the nearest cache.
+// The most columns of one call, whose running totals stay in the L1 cache.
 constexpr size_t kMaxCumulativeColumns = 2048;
 
 struct CumulativeColumns {

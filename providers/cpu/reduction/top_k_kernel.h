@@ -6,8 +6,8 @@
 
 namespace sardonyx::cpu {
 
-// Where the first element that equals `wanted` is (any NaN for a NaN), or the last one; -1 where
-// there is none.
+// The index of the first element that equals `wanted`, or of the last one (`last`); a NaN equals
+// any NaN. -1 where there is none.
 int64_t find_in_row(const float* row, size_t count, float wanted, bool last);
 
 // positions[i] = the row of the extreme of column i of in[rows][step], for i < width <=

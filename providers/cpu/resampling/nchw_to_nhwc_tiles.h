@@ -21,12 +21,12 @@ class NhwcTiles {
     float* memory;
     int64_t step;  // from block to block
     int64_t lanes;
-    // Behind a pixel of zeros.
+    // The pixels of a block; the one before them is all zeros.
     float* pixels(int64_t block) const { return memory + (block - begin) * step + lanes; }
   };
 
   NhwcTiles() = default;
-  // For planes of `size` elements, from each of which `reads` elements will be read.
+  // `size`: elements of a plane. `reads`: the elements that are going to be read of each plane.
   NhwcTiles(int64_t channels, int64_t size, int64_t reads)
       : blocks_(channels), size_(size), step_((size + 1) * blocks_.lanes) {
     // A transpose reads memory in order; gathers pay off only if they read much of each plane.

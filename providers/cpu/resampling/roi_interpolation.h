@@ -89,7 +89,7 @@ class RegionBlend {
   int64_t channels() const { return channels_; }
   const BinTable& rows() const { return rows_; }
   const BinTable& columns() const { return columns_; }
-  // Where the memory for columns begins in that of both tables.
+  // The offset in bytes of the table of columns, which follows the table of rows.
   size_t columns_at() const { return rows_.bytes(); }
   size_t scratch_bytes() const {
     return static_cast<size_t>(threads_) * table_bytes() + tiles_.scratch_bytes();

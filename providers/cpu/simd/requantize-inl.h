@@ -66,7 +66,8 @@ class Int8Rounding {
         zero_(hn::Set(DShort(), static_cast<int16_t>(zero))),
         near_(hn::Set(DFraction(), static_cast<uint16_t>(2 * margin))) {}
 
-  // What is added to the multiples: with it they are above the integer that a number is rounded to.
+  // The offset to add to a number, in multiples of 2^-16: one half plus the margin. The upper half
+  // of the sum is the rounded number; its lower half is below 2 * margin only near a tie.
   float half() const { return kRoundingUnits / 2 + static_cast<float>(margin_); }
 
   // Stores lanes() bytes. Or returns false, having stored nothing: some number is as close to a tie

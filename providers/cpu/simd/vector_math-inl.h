@@ -31,7 +31,7 @@ HWY_INLINE V times_power_of_two(V x, V n) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   return V{_mm512_scalef_ps(x.raw, n.raw)};
 #else
-  // In two factors, as 2^n may be no normal number.
+  // Scales in two steps, since 2^n alone may not be a normal number.
   const hn::RebindToSigned<D> integers;
   const auto power = hn::ConvertTo(integers, n);
   const auto half = hn::ShiftRight<1>(power);
@@ -66,12 +66,12 @@ HWY_INLINE V exp_within_bounds(V x) {
   return times_power_of_two(hn::Add(hn::MulAdd(hn::Mul(r, r), exp_tail(r), r), set(1)), n);
 }
 
-// Beyond the bounds float's exp is 0 and infinity.
+// exp(x), clipped to [-104, 89]: beyond these bounds exp is 0 or infinity in float.
 HWY_INLINE V exp_of(V x) {
   return exp_within_bounds(clipped(x, set(-104), set(89)));
 }
 
-// The same bits for x <= 0 and NaN; of others anything.
+// exp_of(x) bit for bit where x <= 0 or is NaN; unspecified for other x.
 HWY_INLINE V exp_of_at_most_zero(V x) {
   return exp_within_bounds(at_least(x, set(-104)));
 }

@@ -7,8 +7,8 @@
 
 namespace sardonyx::cpu {
 
-// What one update of a parameter x computes with, as SgdStep's body says. Outputs may overlap the
-// inputs of the same name.
+// The operands of one update of a parameter x, as the body of SgdStep defines it. Outputs may
+// overlap the inputs of the same name.
 struct SgdUpdate {
   float sign = 1, decay = 0, rate = 0;
   float momentum = 0, taken = 1;  // taken: the share of the gradient in the velocity
@@ -19,7 +19,8 @@ struct SgdUpdate {
   float* v_out = nullptr;
 };
 
-// The same of AdamStep: x becomes kept * x - size * mean / (root(square) / scale + epsilon).
+// The operands of one update as the body of AdamStep defines it: x becomes kept * x - size * mean /
+// (root(square) / scale + epsilon).
 struct AdamUpdate {
   float sign = 1, decay = 0, kept = 1;
   float mean_share = 0, square_kept = 0, square_share = 0;

@@ -1,4 +1,4 @@
-// What the kernels of optimizers read from their attributes and scalar inputs.
+// The parameters of an optimizer step, from its attributes and scalar inputs.
 #pragma once
 
 #include "ir/kernel.h"
@@ -7,8 +7,8 @@
 
 namespace sardonyx::cpu {
 
-// Where a step finds what follows its gradient: the rate, the count of updates before this one, and
-// the states, one after the other. Outputs are the parameter, the count and the states.
+// Indices of the inputs after the gradient: the rate, the count of updates before this one, and the
+// states, in that order. Outputs are the parameter, the count and the states.
 struct StepInputs {
   size_t rate = 2;
   bool rate_is_double = false;
@@ -18,10 +18,10 @@ struct StepInputs {
   int64_t count_of(const KernelArgs& args) const;  // where there is one
 };
 
-// In float32. A velocity's count of updates is written.
+// The operands of SgdStep in float32. Writes the output count of updates where there is a velocity.
 SgdUpdate sgd_update(const ops::SgdStepAttrs& attrs, const StepInputs& inputs,
                      const KernelArgs& args);
-// Likewise; the count is written.
+// The operands of AdamStep in float32. Writes the output count of updates.
 AdamUpdate adam_update(const ops::AdamStepAttrs& attrs, const StepInputs& inputs,
                        const KernelArgs& args);
 

@@ -23,7 +23,7 @@ using Extents = memory::dims;
 constexpr size_t kMaxRank = DNNL_MAX_NDIMS;
 
 const dnnl::engine& cpu_engine();
-// Of the calling thread: streams are not to be shared.
+// The stream of the calling thread. Threads must not share a stream.
 const dnnl::stream& thread_stream();
 
 // undef where oneDNN has no such type.
@@ -113,10 +113,10 @@ struct IntegerScaling {
 };
 dnnl::primitive_attr attributes(const IntegerScaling& scaling);
 
-// Are sums of products of bytes exact on this CPU? Without VNNI instructions oneDNN adds pairs of
-// them in 16 bits.
+// Whether sums of int8 products are exact on this CPU. Without VNNI instructions oneDNN adds pairs
+// of products in 16 bits, which may saturate.
 bool has_exact_byte_products();
-// Has the CPU instructions for products of bfloat16?
+// Whether the CPU has instructions for bfloat16 products.
 bool has_bfloat16();
 
 // A primitive that is implemented, before code is generated for it.
@@ -132,14 +132,14 @@ class Primitive {
   Desc src(int index = 0) const { return desc_.src_desc(index); }
   Desc weights(int index = 0) const { return desc_.weights_desc(index); }
   Desc dst(int index = 0) const { return desc_.dst_desc(index); }
-  // Of one of the arguments by number, for primitives with many.
+  // The layout of an argument by its DNNL_ARG_ number, for primitives with many.
   Desc argument(int number) const { return desc_.query_md(dnnl::query::exec_arg_md, number); }
   Desc scratchpad() const { return desc_.scratchpad_desc(); }
   std::string implementation() const { return desc_.impl_info_str(); }
-  // Its own slow fallback, which nothing is gained by.
+  // Whether the implementation is oneDNN's slow reference one, which is not worth using.
   bool is_reference() const;
-  // Can code be generated? Some that are said to be implemented fail then. The code is kept for
-  // `make`.
+  // Whether code generation succeeds; it fails for some primitives that oneDNN reports as
+  // implemented. The generated primitive is kept for `make`.
   bool can_be_made();
 
  private:
@@ -189,7 +189,7 @@ MaybePrimitive lrn(const Desc& data, int64_t size, float alpha, float beta, floa
 // Scale, shift, mean and variance are separate inputs of one dim.
 MaybePrimitive batch_normalization(const Desc& data, float epsilon,
                                    const dnnl::primitive_attr& attr);
-// Over the last dim, with a scale and perhaps a shift.
+// Layer normalization over the last dim, with a scale and, `has_shift`, a shift.
 MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, float epsilon,
                                    bool has_shift, const dnnl::primitive_attr& attr);
 // The layout for elements of another type.

@@ -79,7 +79,8 @@ struct Library {
 #define SARDONYX_MEMBER(function) decltype(&::function) function;
   SARDONYX_ONEDNN_FUNCTIONS(SARDONYX_MEMBER)
 #undef SARDONYX_MEMBER
-  // Of the OpenMP that the library runs on; null where it was built for something else.
+  // Functions of the OpenMP runtime that the library uses; null where it was built for another
+  // threading runtime.
   void (*omp_set_num_threads)(int);
   int (*omp_get_max_threads)();
 };

@@ -70,10 +70,11 @@ struct PrimitivePart {
 
 // The number of threads, at most `threads`, that this much work keeps busy.
 int64_t threads_for(double products, int threads);
-// The number of parts of work of this size that has fixed parts.
+// The number of parts that Work::has_fixed_parts has at this size, for any number of threads.
 int64_t fixed_parts_for(double products);
-// Without AVX-512 oneDNN's gemm chooses by the number of rows and columns whether to pack, and
-// takes what is left of a tile apart: sums of a part are not those of the whole.
+// Whether oneDNN's gemm adds up sums in an order that depends on the extents of the matrix. Without
+// AVX-512 it chooses by the number of rows and columns whether to pack, and handles tile remainders
+// separately, so that the sums of a part may differ from those of the whole.
 bool gemm_sums_depend_on_extents();
 // Sets the minimum work of a part and returns the previous one. For tests.
 double set_min_products_per_part(double products);

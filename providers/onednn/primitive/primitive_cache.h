@@ -1,5 +1,5 @@
-// What oneDNN answered before: a network asks for the same primitive many times, and to find an
-// implementation costs as much as to generate its code.
+// A cache of primitives that oneDNN has found: a network asks for the same primitive many times,
+// and finding an implementation costs as much as generating its code.
 #pragma once
 
 #include <bit>
@@ -45,7 +45,7 @@ class PrimitiveKey {
   std::string bytes_;
 };
 
-// For one kind of primitive; safe from many threads.
+// The cache of one kind of primitive. Thread-safe.
 class PrimitiveCache {
  public:
   template <typename Ask>

@@ -24,7 +24,7 @@ class SequenceBuilder {
   using Args = std::vector<std::pair<int, Place>>;  // DNNL_ARG_... and the place
 
   explicit SequenceBuilder(const KernelRequest& request);
-  // For a kernel of no op, with one input and one output in any layout.
+  // A builder for a kernel that belongs to no op, with one input and one output in any layout.
   explicit SequenceBuilder(int threads);
   ~SequenceBuilder();
 

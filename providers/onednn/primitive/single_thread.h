@@ -4,9 +4,9 @@
 
 namespace sardonyx::onednn {
 
-// Until the scope ends oneDNN prepares and runs primitives for the calling thread alone. Needed
-// around each of its calls that may share out work: a primitive that was made for n threads must
-// run with n.
+// A scope in which oneDNN prepares and runs primitives for the calling thread alone. It is needed
+// around each call of oneDNN that may parallelise: a primitive that was made for n threads must run
+// with n.
 class SingleThread {
  public:
   SingleThread();

@@ -24,9 +24,9 @@ class WindowPlane {
   int64_t taps() const { return taps_; }
   int64_t places() const { return places_; }
   int64_t elements() const { return elements_; }
-  // The runs at one tap of so many windows, at most.
+  // The greatest number of contiguous runs that `count` windows have at one tap.
   int64_t runs_at_a_tap(int64_t count) const { return count / window_.out.back() + 2; }
-  // Are windows single elements, one after the other?
+  // Whether the windows are the plane's elements in order, so that nothing has to be gathered.
   bool is_plane_itself() const {
     return window_.is_pointwise() && window_.has_unit_strides() && places_ == elements_;
   }
@@ -68,7 +68,8 @@ class WindowPlane {
   }
 
  private:
-  // Where the row of a plane begins that a row of windows meets; negative beyond the plane.
+  // The offset of the input row that tap `tap` of a row of windows reads; negative beyond the
+  // plane.
   int64_t row_of(int64_t tap, int64_t window) const {
     int64_t row = 0;
     for (size_t axis = window_.rank() - 1; axis-- > 0;) {
