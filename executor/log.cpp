@@ -27,7 +27,7 @@ LevelStyle style_of(LogLevel level) {
   }
 }
 
-// In one piece, so that lines of several threads don't mix.
+// Writes the line with one call, so that lines of several threads don't interleave.
 void write_to_stderr(LogLevel level, std::string_view line) {
   static const bool is_terminal = isatty(STDERR_FILENO) != 0;
   const LevelStyle style = style_of(level);

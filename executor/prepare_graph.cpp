@@ -58,8 +58,8 @@ std::vector<PassEffect>& operator+=(std::vector<PassEffect>& all, std::vector<Pa
   return all;
 }
 
-// At level 1 the generic passes; from 2 on quantised graphs become integer ops first, then fusions
-// follow.
+// Runs the passes of the optimization level: generic ones at 1; from 2 on quantised graphs become
+// integer ops before them, and fusions follow.
 std::vector<PassEffect> optimize(Graph& graph, const SessionOptions& options) {
   PassOptions pass_options{options.disabled_passes};
   std::vector<PassEffect> effects;
@@ -85,8 +85,9 @@ std::vector<PassEffect> narrow(Graph& graph, const SessionOptions& options,
   return written.narrow(graph, {options.disabled_passes});
 }
 
-// Where products are computed in bfloat16, sums of float32 values stay in float32, and attention
-// stays products: as one op it is computed in float32.
+// The options for a graph whose products become bfloat16, without passes that would keep them in
+// float32, such as attention fusion, whose op computes in float32. Sums of float32 values stay in
+// float32.
 SessionOptions with_narrow_products(SessionOptions options, const WrittenProducts& written) {
   for (const Pass& pass : fusion_passes()) {
     if (pass.is_float32_only) options.disabled_passes.emplace_back(pass.name);

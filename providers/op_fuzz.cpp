@@ -54,7 +54,8 @@ bool all_tensors(const std::vector<Datum>& data) {
   return true;
 }
 
-// Where means are quantised, a tie falls one way in an exact sum and the other in a float one.
+// Whether all elements differ by at most 1. Quantised means may: a tie can be rounded one way from
+// an exact sum and the other way from a float one.
 bool are_one_apart(const Datum& got, const Datum& expected) {
   const std::vector<double> a = got.tensor().to_doubles(), b = expected.tensor().to_doubles();
   return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= 1; });

@@ -14,8 +14,8 @@ struct SchemaParts;
 void release_array(ArrowArray* array);
 void release_schema(ArrowSchema* schema);
 
-// What an array of ours refers to: its private_data. A consumer may move a child,
-// whose release is NULL then.
+// The private_data of an exported array: all memory that it refers to. A consumer may move a child
+// out, whose release is NULL then.
 struct ArrayParts {
   Tensor tensor;  // keeps the memory
   std::vector<int32_t> offsets;

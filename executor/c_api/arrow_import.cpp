@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kNull = -1;
 constexpr int kDeepest = 64;  // lists in lists
 
-// Which elements of an array are wanted: those from `begin` on, or where there are nulls and
-// dictionaries the ones listed.
+// The elements to read of an array: a range from `begin` on, or a list of indices where there are
+// nulls or dictionaries.
 struct Places {
   int64_t begin = 0, count = 0;
   bool is_listed = false;
@@ -175,7 +175,8 @@ class ColumnReader {
     return copy;
   }
 
-  // What stands for a null, where there is one.
+  // The element that replaces nulls: zero bytes, or NaN (SX_ARROW_NULLS_NAN), which throws if there
+  // is a null and the type has no NaN.
   std::vector<std::byte> null_of(DType dtype, size_t size, const Places& places) const {
     std::vector<std::byte> bytes(size);
     if (nulls_ != SX_ARROW_NULLS_NAN) return bytes;

@@ -1,4 +1,4 @@
-// What runs read and write.
+// The functions of sx_binding: setting the inputs and outputs of repeated runs.
 #include "executor/c_api/binding.h"
 
 #include "executor/c_api/value.h"

@@ -50,7 +50,7 @@ sx_status note_error(const Error& error) noexcept {
 
 void tell(sx_error* to, sx_status status) noexcept {
   if (!to) return;
-  // Of a later or an earlier version: what both know is written.
+  // The caller may have another version of the struct: only the fields that both know are written.
   sx_error known{};
   const size_t size = std::min(to->struct_size, sizeof known);
   std::memcpy(&known, to, size);

@@ -1,4 +1,4 @@
-// What the file says about a model.
+// The functions of the C interface that read a model's metadata.
 #include "executor/c_api/session.h"
 #include "executor/c_api/structs.h"
 

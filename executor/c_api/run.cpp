@@ -12,7 +12,7 @@ void run_now(sx_binding& binding, RunOptions options) {
   binding.shared->session.run_into(binding.given(), binding.outputs, options);
 }
 
-// What an asynchronous run is to do, and whom to tell.
+// The task of an asynchronous run, with the sx_error and the callback that receive its outcome.
 struct AsyncRun {
   sx_binding* binding;
   RunOptions options;
@@ -41,7 +41,7 @@ struct AsyncRun {
     callback(user, &told);
   }
 
-  // Without memory for the texts the status has to do.
+  // Copies the error's texts. They are left out when memory runs out: the status is kept anyway.
   static void note(sx_async_outcome& outcome) noexcept {
     try {
       outcome.message = sx_last_error();

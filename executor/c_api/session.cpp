@@ -6,7 +6,7 @@
 namespace sardonyx::c_api {
 namespace {
 
-// In place: the info points into it.
+// Fills `to` in place, since its info points into its own strings and dims.
 void describe(Described& to, const ValueInfo& value, bool is_optional) {
   to.name = value.name;
   to.type = value.type.text();

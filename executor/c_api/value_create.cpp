@@ -15,7 +15,8 @@ sx_status create_value(sx_value** value, const auto& make) {
   });
 }
 
-// What a caller is told when the last tensor lets go of its memory.
+// Calls the caller's release callback when the last tensor on the caller's memory is gone. It must
+// be armed first: after an error the memory is still the caller's.
 class Release {
  public:
   Release(void (*release)(void*), void* user) : release_(release), user_(user) {}

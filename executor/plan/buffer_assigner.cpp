@@ -104,7 +104,7 @@ bool BufferAssigner::is_live_in(BufferOffset at, size_t bytes) const {
   return buffer.kind == Kind::kLiveIn && at.offset == 0 && buffer.bytes == bytes;
 }
 
-// The same bytes in the buffer that this one has become a part of.
+// The place in the outermost buffer that at.buffer has become a part of.
 BufferOffset BufferAssigner::resolved(BufferOffset at) const {
   while (buffers_[at.buffer].parent.buffer != BufferOffset::kNoBuffer) {
     const BufferOffset parent = buffers_[at.buffer].parent;
@@ -113,7 +113,7 @@ BufferOffset BufferAssigner::resolved(BufferOffset at) const {
   return at;
 }
 
-// Is no value that a later node reads within [at, at + bytes)?
+// Whether no value that a later node reads overlaps [at, at + bytes).
 bool BufferAssigner::is_free(BufferOffset at, size_t bytes) const {
   return std::ranges::none_of(buffers_[at.buffer].live_ranges, [&](const LiveRange& live) {
     return live.last_use > context_.node_index && live.offset < at.offset + bytes &&

@@ -63,7 +63,8 @@ const OpTraits& IndexedGraph::traits_of(const OpDef& op,
   return ops_.try_emplace(&op, op, providers).first->second;
 }
 
-// Where few nodes share their attributes, not many others are looked at.
+// Gives one number to nodes with the same op, attributes and counts of inputs and outputs. Each
+// node is compared with the last kMaxTried kinds only, which bounds the cost where few are alike.
 void IndexedGraph::number_kinds() {
   constexpr size_t kMaxTried = 8;
   std::unordered_map<const OpDef*, std::vector<const IndexedNode*>> seen;  // one of each kind

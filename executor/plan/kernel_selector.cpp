@@ -59,8 +59,8 @@ bool KernelSelector::make_key(CacheKey& key) const {
   return true;
 }
 
-// Are kernels told the elements of this constant? Those that decide shapes are known to eager calls
-// as well.
+// Whether kernels are told the elements of this constant. Constants that decide shapes are told
+// even without specialization, as in eager calls.
 bool KernelSelector::sees_constant(size_t slot) const {
   if (has_bit(context_.op().shape_inputs, slot)) return true;
   if (!context_.session.specializes) return false;

@@ -32,7 +32,8 @@ bool ViewPlanner::plan_view(const Inference& inference) {
   return true;
 }
 
-// Not where an output leaves the graph: the caller wants it in a buffer of its own.
+// Plans the outputs as views of the input. Refuses where one is an output of the graph, which needs
+// a buffer of its own.
 bool ViewPlanner::plan_parts(const Inference& inference) {
   const Node& node = context_.node();
   if (!node.op->part_offsets || context_.input(0) == kNoValue) return false;

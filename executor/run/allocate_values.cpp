@@ -1,5 +1,5 @@
-// Where the values are that a run makes in memory that outlives a segment: in that of an output, or
-// in a buffer of its own.
+// Allocation of the values that outlive their segment: in the memory of an output, or in a buffer
+// of their own.
 #include <algorithm>
 
 #include "executor/run/executable.h"
@@ -75,7 +75,7 @@ void Executable::lay_into(const Tensor& memory, const Allocation& allocation,
   }
 }
 
-// In a buffer of its own; that of the last run where nobody outside holds it any more.
+// Allocates a buffer for the values, or reuses that of the last run where nobody outside holds it.
 void Executable::make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
                            std::span<Datum> made) const {
   if (buffer && has_only_owners(buffer, made.size() + 1)) return;

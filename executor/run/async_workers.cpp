@@ -35,7 +35,8 @@ struct AsyncWorkers::State {
 
   void run_next(std::unique_lock<std::mutex>& lock) {
     ++busy;
-    // What the task holds goes before the lock is taken again: it may end these workers.
+    // The task is destroyed before the lock is taken again, since its captures may end these
+    // workers.
     {
       const std::function<void()> task = std::move(tasks.front());
       tasks.pop_front();
@@ -85,8 +86,8 @@ void AsyncWorkers::end() {
   {
     std::unique_lock lock(state.mutex);
     state.ends = true;
-    // What a task began before it ends the workers uses what goes with them, and its thread does
-    // not wait for itself.
+    // A task that ends its own workers runs the queued tasks first: they may use what is destroyed
+    // with the workers, and this thread is detached below, not joined.
     while (state.is_worker() && !state.tasks.empty())
       state.run_next(lock);
   }

@@ -98,7 +98,7 @@ void Executable::take_outputs(const RunState& state) const {
     give(results[i], outputs[i], session_state_.buffers());
 }
 
-// For a run with strict_outputs: of outputs whose types are known by now.
+// Checks the bound outputs whose types are known by now, for runs with strict_outputs.
 void Executable::require_fits(const PlanSegment& segment, const RunState& state) const {
   if (state.outputs.empty()) return;
   for (const auto& [index, facts] : segment.known_outputs)

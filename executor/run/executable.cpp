@@ -90,7 +90,8 @@ std::shared_ptr<PlanSegment> Executable::find_or_plan(PlanSegment& parent, const
     auto& children = parent.children;
     if (children.empty()) return nullptr;
     if (fits(children.front())) return children.front();
-    // Where many take turns, as in a loop, it is most likely the one that was not used for longest.
+    // Children are in order of last use. Where many take turns, as in a loop, the least recently
+    // used one is the likeliest to fit, so the search goes backwards.
     const auto from_last = std::find_if(children.rbegin(), children.rend() - 1, fits);
     if (from_last == children.rend() - 1) return nullptr;
     const auto at = from_last.base() - 1;

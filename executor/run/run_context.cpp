@@ -1,4 +1,4 @@
-// What a run of a segment works with, from one run to the next.
+// The contexts of segments, which are kept from one run to the next.
 #include <algorithm>
 #include <functional>
 
@@ -31,8 +31,9 @@ std::unique_ptr<PlanSegment::RunContext> PlanSegment::borrow_context() {
 
 namespace {
 
-// What left the graph belongs to those who hold it now, as what was laid into an output's memory
-// does, and large buffers are not kept by idle contexts, of which there may be many.
+// Drops the buffers that somebody else holds now (outputs that left the graph, or memory bound to
+// them) and gives large ones back to the pool: idle contexts, of which there may be many, do not
+// keep them.
 void drop_large(const PlanSegment& segment, PlanSegment::RunContext& context, BufferPool& buffers) {
   constexpr size_t kLargestKept = 64 << 10;
   Datum* values = context.values.data();

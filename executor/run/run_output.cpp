@@ -47,7 +47,7 @@ Datum moved_out_of(const Datum& datum, const Tensor& memory) {
   });
 }
 
-// What an earlier run has shown stays where it may be written, or is what is bound.
+// Keeps the result of an earlier run only if it may be overwritten or is in the bound memory.
 RunOutput::RunOutput(Datum& shown, const Tensor* bound) : shown_(&shown), bound_(bound) {
   if (!shows_bound()) keep_own(*shown_);
 }

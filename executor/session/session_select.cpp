@@ -1,4 +1,5 @@
-// Which executable serves a request: by its optional inputs, and by the values that it asks for.
+// Selection of the executable that serves a request, by its optional inputs and by the values that
+// it asks for.
 #include "executor/prepare_graph.h"
 #include "executor/session/session_impl.h"
 

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string file(reinterpret_cast<const char*>(data), size);
   if (file.size() >= kHeader) mend(file, kHeader);
   fuzz::ends_well([&] {
-    // Of its exact size, so that a look past the end shows.
+    // The buffer has exactly the file's size, so that AddressSanitizer sees reads past the end.
     const auto buffer = Buffer::allocate(file.size());
     std::memcpy(buffer->data(), file.data(), file.size());
     uint64_t sum = 0;

@@ -28,7 +28,7 @@ class HashedBuffer : public EvictableBuffer {
   std::string origin_;
 };
 
-// Those that some session holds, by origin.
+// The shared buffers that some session still holds, by origin.
 WeakRegistry<Buffer>& held_contents() {
   static auto& contents = *new WeakRegistry<Buffer>;
   return contents;

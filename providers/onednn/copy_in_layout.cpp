@@ -161,7 +161,7 @@ class ShuffleKernel : public Kernel {
   int threads_;
 };
 
-// For NHWC only: no convolution produces other strides.
+// ChannelShuffle in NHWC only, since no convolution writes other strided layouts.
 Prepared prepare_channel_shuffle(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   const Shape& shape = request.inputs[0].shape;

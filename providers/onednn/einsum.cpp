@@ -17,7 +17,7 @@ namespace {
 
 using Labels = std::vector<int>;
 
-constexpr size_t kAlignment = 64;  // of the buffers that kernels write
+constexpr size_t kAlignment = 64;  // the alignment of buffers that kernels write
 size_t align_up(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -33,7 +33,7 @@ Labels joined(std::initializer_list<Labels> lists) {
   return all;
 }
 
-// Where a step reads and writes.
+// A buffer that a step reads or writes.
 struct BufferRef {
   enum class Kind { kInput, kOutput, kScratch, kConstant };
   Kind kind = Kind::kInput;
@@ -243,7 +243,8 @@ class ContractionBuilder {
     return result;
   }
 
-  // In the order of the output; labels that it lacks follow in their own order.
+  // `labels` sorted in the order of the output; labels that the output lacks follow in their own
+  // order.
   Labels as_shown(const Labels& labels) const {
     Labels sorted;
     for (const int label : output_) {

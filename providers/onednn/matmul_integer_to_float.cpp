@@ -82,7 +82,7 @@ Prepared prepare_block(const KernelRequest& request, const MatMulSpec& product,
   return builder.finish(primitive->implementation());
 }
 
-// By our own kernel.
+// Prepares the CPU provider's int8 GEMM, which is faster than oneDNN's without AMX.
 Prepared prepare_own(const KernelRequest& request, const CenteredWeights& weights) {
   if (onednn_uses_amx()) return Prepared::refuse(kAmxIsFaster);
   cpu::GemmU8S8 product{.a = ToFloatInput::kA,

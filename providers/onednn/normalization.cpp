@@ -55,7 +55,7 @@ Prepared prepare_lrn(const KernelRequest& request) {
   const MaybePrimitive primitive =
       lrn(data, attrs.size, attrs.alpha, attrs.beta, attrs.bias, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-  // By anything but channels, which are summed over.
+  // LRN can be cut along any axis but the channels, which it sums over.
   Work work = work_of_elements({{DNNL_ARG_SRC, data}, {DNNL_ARG_DST, data}}, data,
                                [&](const ArgumentDescs& own) {
                                  return lrn(own.at(DNNL_ARG_SRC), attrs.size, attrs.alpha,
@@ -126,7 +126,7 @@ Prepared prepare_batch_normalization(const KernelRequest& request) {
   return builder.finish();
 }
 
-// Is `shape` that of x's dims from `axis` on, perhaps behind ones?
+// Whether `shape` is x's dims from `axis` on, with any number of leading ones.
 bool covers_tail(const Shape& shape, const Shape& x, size_t axis) {
   const size_t tail = x.size() - axis;
   if (shape.size() < tail || shape.size() > x.size()) return false;

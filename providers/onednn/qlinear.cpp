@@ -19,7 +19,7 @@
 namespace sardonyx::onednn {
 namespace {
 
-// Where the ops have their inputs; SIZE_MAX where there is none.
+// The indices of the ops' inputs; SIZE_MAX where an op has no such input.
 struct Slots {
   size_t x = 0, x_scale = 1, x_zero = 2, w = 3, w_scale = 4, w_zero = 5, y_scale = 6, y_zero = 7,
          bias = 8;
@@ -157,7 +157,7 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   spec.pads_end = window.pads_end;
   MaybePrimitive primitive = convolution(spec, attributes(parameters.scaling));
   if (!primitive) return Prepared::refuse("no fast form in oneDNN");
-  // As for few channels of a group, in oneDNN 2.6.
+  // oneDNN 2.6 fails to generate code for few channels of a group, for instance.
   if (!primitive->can_be_made()) return Prepared::refuse("oneDNN can't generate code for it");
   TiledConvolution whole;
   whole.spec = spec;
@@ -177,7 +177,7 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
                tiles_of(whole, tile_size(whole)));
 }
 
-// Of `rank` dims, the last of them being of `size`.
+// A row-major tensor of `rank` dims, all 1 but the last, which is `size`.
 Desc row_desc(memory::data_type type, size_t rank, int64_t size) {
   Extents dims(rank, 1);
   dims.back() = size;

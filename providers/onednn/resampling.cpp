@@ -144,7 +144,8 @@ Prepared prepare_resize(const KernelRequest& request) {
   const MaybePrimitive primitive = make({{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, *dst}});
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   SequenceBuilder builder(request);
-  // By images and channels: windows of rows depend on the size of the whole.
+  // Resampling is cut by images and channels only, since the source rows of an output row depend on
+  // the whole size.
   Work work = work_of_elements({{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, *dst}}, *dst, make);
   std::erase_if(work.axes, [](const CutAxis& axis) { return axis.along[0].dim >= 2; });
   builder.step(*primitive,

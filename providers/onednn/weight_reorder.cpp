@@ -140,7 +140,8 @@ class BlockedPacking {
     find_rectangle();
   }
 
-  // Are blocks transposed rectangles of floats?
+  // Detects blocks that are transposed rectangles of floats, and sets rows_of_block_ and
+  // row_stride_.
   void find_rectangle() {
     if (kElement != sizeof(float)) return;
     int64_t rows = 1, columns = 1;
@@ -209,8 +210,8 @@ class BlockedPacking {
     }
   }
 
-  // In the memory order of the source: each of its cache lines is read once, while the lines of the
-  // target's blocks stay in the cache.
+  // Copies runs in the memory order of the source: each of its cache lines is read once, while the
+  // target's lines stay in the cache.
   template <size_t kRun>
   void copy_runs(const std::byte* from, std::byte* to, int64_t blocks) const {
     if (blocks == 1) {
@@ -249,7 +250,8 @@ class BlockedPacking {
   int64_t rows_ = 1;
   std::vector<BlockMove> moves_;  // of all of a block, by `from`
   int64_t run_ = kElement;        // bytes of each
-  // Where blocks are transposed rectangles: their rows in the source.
+  // The rows of a block and their distance in the source, where blocks are transposed rectangles;
+  // else 0.
   int64_t rows_of_block_ = 0, row_stride_ = 0;
   std::vector<int64_t> offsets_;  // by element of a block: in the source, in bytes
   std::vector<Extents> indices_;  // likewise: within the block, by dim

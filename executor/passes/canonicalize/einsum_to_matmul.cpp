@@ -97,7 +97,7 @@ class Rewriter {
   }
 
  private:
-  // Of the first operand that has the index.
+  // The size of an index, taken from the first operand that has it.
   Val size_of(int label) {
     for (const LabeledValue& operand : operands_) {
       const auto at = std::ranges::find(operand.labels, label);

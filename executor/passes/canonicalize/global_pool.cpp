@@ -25,7 +25,8 @@ bool reduces_pixels(const Node& node) {
   return true;
 }
 
-// Is it made by what chooses the order in which its pixels are?
+// Whether an op that chooses an image layout (a convolution, a pool, BatchNormalization) makes the
+// value, directly or through a few elementwise ops.
 bool comes_from_image(const Value& value) {
   constexpr int kSteps = 4;
   const Node* node = value.producer;

@@ -136,7 +136,7 @@ Node* sole_reader(const Graph& graph, const Value& value) {
   return value.uses.size() == 1 && !graph.is_output(value) ? value.uses[0].node : nullptr;
 }
 
-// Where(IsNaN(weights), 0, weights); null for anything else.
+// The node Where(IsNaN(weights), 0, weights) that reads `weights`; null if there is none.
 Node* nan_to_zero(const Graph& graph, const Value& weights) {
   if (weights.uses.size() != 2 || graph.is_output(weights)) return nullptr;
   for (const Use& use : weights.uses) {
@@ -336,7 +336,8 @@ std::optional<Attention> attention_of(const Graph& graph, Node& softmax) {
   return found;
 }
 
-// Of a batch of one where batch and heads are one axis.
+// The permutation with a leading batch axis of one (`is_added`, where the graph has batch and heads
+// in one axis); empty if it is the identity.
 AxisOrder with_batch(AxisOrder perm, bool is_added) {
   if (is_added) {
     for (int64_t& axis : perm)

@@ -39,7 +39,8 @@ bool are_finite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
-// What is read by one node, by its name in groups or as an activation there.
+// Whether the value has a single reader that elementwise fusion can take into a group: an
+// activation, or a grouped op without parameters.
 bool is_read_by_group(const Graph& graph, const Value& value) {
   if (value.uses.size() != 1 || graph.is_output(value)) return false;
   const Node& reader = *value.uses[0].node;

@@ -166,7 +166,7 @@ bool keeps_blocks(const Fragment& fragment, const Value& result) {
   return channels.is_known() && channels.value() % ImageLayout::kChannelBlock == 0;
 }
 
-// What makes input `slot`, where `node` alone reads it.
+// The producer of input `slot` if it has one output, which only `node` reads; else null.
 Node* maker_for_one(const Graph& graph, const Node& node, size_t slot) {
   const Value& value = *node.inputs[slot];
   Node* maker = value.producer;

@@ -37,7 +37,7 @@ std::optional<Scalar> with_scalar(const Node& node, std::initializer_list<std::s
   return std::nullopt;
 }
 
-// What `node` multiplies a value with.
+// The constant factor of a node that multiplies or divides by a scalar; nullopt for other nodes.
 std::optional<Scalar> factor_of(const Node& node) {
   if (const auto product = with_scalar(node, {"Mul"})) return product;
   const auto quotient = with_scalar(node, {"Div"});

@@ -10,7 +10,7 @@
 namespace sardonyx::passes {
 namespace {
 
-// Which output channel weight `index` belongs to.
+// Maps the index of a weight to its output channel.
 class ChannelOf {
  public:
   ChannelOf(const Node& node, const Tensor& weights) {

@@ -48,7 +48,7 @@ Attrs with_group(const Node& layer, int64_t group) {
   return Attrs::parse(*layer.op->attrs, attrs);
 }
 
-// The same windows, apart from the counts of channels and groups?
+// Whether two convolutions have the same windows; counts of output channels and groups may differ.
 bool are_alike(const Node& a, const Node& b) {
   const Shape &left = float_constant(a, 1)->shape(), &right = float_constant(b, 1)->shape();
   return a.op == b.op && with_group(a, 1) == with_group(b, 1) &&
@@ -139,7 +139,7 @@ bool merge_sibling_convs(Graph& graph, Node& node) {
   const std::vector<Node*> layers = siblings_of(graph, node);
   if (layers.size() < 2 || std::ranges::count(layers, &node) == 0 || !saves_blocks(layers))
     return false;
-  // What takes their place must stand before all that reads them.
+  // The merged node is emitted at `node`, which must precede all readers of the layers.
   const auto comes_first = [&](const Node* layer) { return layer->order >= node.order; };
   if (!std::ranges::all_of(layers, comes_first)) return false;
   GraphEmitter emitter(graph, &node);

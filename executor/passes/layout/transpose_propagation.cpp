@@ -59,7 +59,7 @@ Perm inverse(const Perm& perm) {
   return result;
 }
 
-// What Transpose does with `first`, then `second`.
+// The permutation of a Transpose by `first` followed by one by `second`.
 Perm composed(const Perm& first, const Perm& second) {
   Perm result = second;
   for (int64_t& dim : result)
@@ -131,7 +131,7 @@ Moved with_axis(const Node& node, const Perm& perm) {
   return {Attrs(attrs), {}};
 }
 
-// Without `axes` the remaining dims must be in the order of x.
+// Whether the dims that remain after `axes` are dropped are in the same order in both layouts.
 bool leaves_order(const std::vector<size_t>& axes, const Perm& perm) {
   int64_t last = -1;
   for (size_t dim = 0; dim < perm.size(); ++dim) {
@@ -296,7 +296,7 @@ class Region {
     return value.type.has_rank() && dims_above_one(value) == 0;
   }
 
-  // Does the region compute it, transposed?
+  // Whether the region computes the value in transposed order.
   bool is_inside(const Value& value) const {
     return value.producer && nodes_.contains(value.producer) &&
            moved(*value.producer, perm_)->keeps_perm;

@@ -1,6 +1,7 @@
-// Where speed is chosen over precision: products and convolutions of float32 values are computed in
-// bfloat16, with sums in float32, and the values between two of them stay in bfloat16. All else
-// (norms, Softmax, reductions, residual sums of float32 values) keeps float32.
+// Lowering to bfloat16, for sessions that choose speed over precision: products and convolutions of
+// float32 values are computed in bfloat16, with sums in float32, and the values between two of them
+// stay in bfloat16. All else (norms, Softmax, reductions, residual sums of float32 values) keeps
+// float32.
 //
 // narrow_products does not fire
 //  1. for other element types than float32,
@@ -59,7 +60,8 @@ const Value* weights_of_gradient(const Node& node) {
   return is_fused(node, "ConvWeightGrad") ? node.outputs[0] : nullptr;
 }
 
-// As allow_winograd has it for the convolution.
+// Whether the node is a gradient that Winograd's algorithm can compute in float32: of a 3x3
+// convolution with one group, no strides or dilations, and at least 16 channels on either side.
 bool is_winograd_gradient(const Node& node) {
   const Value* weights = weights_of_gradient(node);
   if (!weights || computes_bfloat16_by_tiles()) return false;
@@ -90,7 +92,7 @@ bool narrow_between(Graph& graph, Node& node) {
   return any && compute_in(graph, node, DType::kBFloat16, is_float32);
 }
 
-// What is cast up and down again is what it was.
+// Drops a cast to float32 and back: the round trip of a bfloat16 value is exact.
 bool cancel_widening(Graph& graph, Node& node) {
   if (!is_op(node, "Cast") || node.outputs[0]->type.dtype != DType::kBFloat16) return false;
   Value* source = narrow_source(*node.inputs[0]);

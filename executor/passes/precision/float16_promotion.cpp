@@ -44,8 +44,9 @@ std::vector<Node*> widened_outputs(const Graph& graph, const Node& node) {
   return casts;
 }
 
-// What is cast down behind its computation in float32, and up again by `cast`, is that result. The
-// cast is dead then: the driver may be about to visit it.
+// Replaces the output of `cast`, which widens a value that was computed in float32 and rounded, by
+// that unrounded value. The dead cast stays in the graph, since the driver may be about to visit
+// it.
 void skip_rounding(Graph& graph, Node& cast) {
   Value& wide = *cast.outputs[0];
   Value& result = *cast.inputs[0]->producer->inputs[0];

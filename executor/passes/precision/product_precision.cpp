@@ -74,8 +74,8 @@ Precision precision_of_products(const Graph& graph) {
   return ProductLists(graph).narrow_products > 0 ? Precision::kBFloat16 : Precision::kFloat32;
 }
 
-// Without their roundings a product of bfloat16 values and one of the float32 values that these are
-// cast from are common subexpressions, which become one node: such a pair stays in float32.
+// A product of bfloat16 values and one of the float32 values that these are cast from become common
+// subexpressions once the casts are dropped, and then one node. Such a pair stays in float32.
 WrittenProducts::WrittenProducts(const Graph& graph) {
   const ProductLists lists(graph);
   mixed_ = lists.narrow_products > 0 && lists.other_products > 0;

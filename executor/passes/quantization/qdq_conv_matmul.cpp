@@ -115,7 +115,7 @@ bool has_rank(const Value& value, size_t rank) {
   return value.type.has_rank() && value.type.rank() == rank;
 }
 
-// Is the output of Gemm only a product and a bias of one row?
+// Whether the Gemm computes only a product and adds a bias of one row.
 bool is_plain_gemm(const Node& gemm) {
   const auto& attrs = gemm.attrs.as<ops::GemmAttrs>();
   if (!gemm.has_input(2)) return true;

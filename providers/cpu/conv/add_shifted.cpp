@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of columns that some rows do not have.
+// Sums the columns [begin, end), which some rows do not have, element by element.
 void add_at_ends(const ShiftedRow* rows, size_t count, bool goes_on, float* out, int64_t begin,
                  int64_t end) {
   for (int64_t i = begin; i < end; ++i) {

@@ -28,7 +28,7 @@ struct Conv1x1Planes {
   bool has_residual;
 
   int64_t units() const { return (pixels + kGemmF32Unit - 1) / kGemmF32Unit; }
-  // In whole units.
+  // The pixels that are packed at a time, a multiple of kGemmF32Unit.
   int64_t pixels_at_once() const {
     const int64_t most = std::max<int64_t>(kPackedAtOnce / inputs / kGemmF32Unit, 1);
     return std::min(most, units()) * kGemmF32Unit;

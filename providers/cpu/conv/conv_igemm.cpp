@@ -46,7 +46,7 @@ class ConvIgemmKernel : public TiledConvKernel {
     from += first * from_step;
     to += begin * to_step;
     if (from_step == to_step) {
-      // Behind the last pixel of a group may be the end of the image.
+      // The copy ends with the last pixel's channels of this group: the image may end there.
       const int64_t elements = (end - begin - 1) * to_step + channels;
       std::memcpy(to, from, static_cast<size_t>(elements) * sizeof(float));
     } else {
@@ -54,8 +54,9 @@ class ConvIgemmKernel : public TiledConvKernel {
     }
   }
 
-  // Into blocks, which are copied whole where the row goes on so far: elements that are not the
-  // group's are not multiplied with anything.
+  // Copies pixels into blocks of kChannelBlock floats. A whole block is copied where the row is
+  // long enough: the elements behind the group's channels have no weights, so their values do not
+  // matter.
   static void copy_pixels(const float* from, int64_t from_step, int64_t channels, int64_t count,
                           float* to) {
     const int64_t behind = std::max<int64_t>(kChannelBlock - channels, 0);

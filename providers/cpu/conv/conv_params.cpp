@@ -13,7 +13,7 @@ namespace {
 constexpr double kTileElements = 1 << 17;
 constexpr double kMaxPadded = 1 << 22;                 // elements of a padded tile
 constexpr double kMaxTileProducts = int64_t{1} << 31;  // some milliseconds
-constexpr int64_t kRowUnit = 4, kColumnUnit = 28;      // of tiles
+constexpr int64_t kRowUnit = 4, kColumnUnit = 28;      // tile extents are multiples of these
 
 // `block` is from plane to plane where there are planes.
 ImageSteps steps_of(ImageOrder order, int64_t channels, int64_t rows, int64_t columns) {
@@ -29,7 +29,7 @@ double padded_elements(const ConvParams& f, const OutputTile& tile) {
          static_cast<double>(f.covered(1, tile.columns)) * static_cast<double>(channels);
 }
 
-// Are windows partly outside of the input? A negative pad crops: they begin behind it.
+// Whether windows reach outside the input. A negative pad crops it instead.
 bool reaches_outside(const ConvParams& form) {
   return form.pad[0] > 0 || form.pad[1] > 0 ||
          form.covered(0, form.out_height) - form.pad[0] > form.height ||
@@ -210,13 +210,14 @@ const char* why_unsupported(const ConvParams& f) {
   const double products = products_of(f);
   const bool is_pointwise = f.elements() == f.inputs;
   if (products <= kFewProducts && !is_pointwise) return nullptr;
-  // Of planes, which oneDNN would have reordered first.
+  // A stem convolution reads NCHW planes, which oneDNN would reorder first.
   constexpr int64_t kStemElements = 27, kStemPixels = 1 << 15;
   const bool is_stem = f.from == ImageOrder::kPlanes && f.inputs > 1 &&
                        f.elements() >= kStemElements && f.elements() < kFewElements &&
                        pixels < kStemPixels;
   if (is_stem && f.outputs >= kChannelBlock) return nullptr;
-  // Of groups on lines oneDNN makes matrices first, for some milliseconds.
+  // Grouped 1-D convolutions stay here: oneDNN lowers them to matrices, which takes some
+  // milliseconds.
   const bool is_left_over = f.groups > 1 && f.is_line();
   if (f.outputs <= kChannelBlock && !is_left_over) return "there are few channels";
   if (f.elements() < kFewElements) return "windows are small";

@@ -128,8 +128,9 @@ const char* refusal(const KernelRequest& request, int64_t group) {
   return nullptr;
 }
 
-// Between row-major images blocks are the nearer layout: planes become them, and they planes, in a
-// few runs of adjacent elements. NHWC takes an element of every plane for each pixel.
+// Whether to compute in channel blocks rather than NHWC. Between row-major images blocks are
+// cheaper to reorder, in a few runs of adjacent elements; NHWC takes an element of every plane for
+// each pixel.
 bool goes_in_blocks(const KernelRequest& request) {
   const auto has_blocks = [](const KernelTensor& image) {
     return !image.layout && image.shape[1] % kChannelBlock == 0;

@@ -98,7 +98,7 @@ class ConvU8S8Kernel : public TiledConvKernel {
   const int32_t source_zero_;
 };
 
-// Of each group: panels, and the sums of all outputs' weights.
+// The packed weights, for each group: panels, then the sum of each output's weights.
 std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ConvParams& form) {
   const int64_t panels = packed_igemm_u8s8_size(form.elements(), form.outputs);
   const int64_t size = panels + form.outputs * static_cast<int64_t>(sizeof(int32_t));

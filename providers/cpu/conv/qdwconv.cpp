@@ -119,7 +119,7 @@ class QDwConvKernel : public Kernel {
   // The rows of the input under a row of windows; null where they are outside.
   using Rows = std::array<const uint8_t*, kMaxTaps>;
 
-  // Of all images.
+  // Row `row` of the input, counted over all images.
   const uint8_t* row_of(const KernelArgs& args, int64_t row) const {
     return static_cast<const uint8_t*>(args.inputs[0]) + row * row_bytes_;
   }
@@ -218,7 +218,8 @@ class QDwConvKernel : public Kernel {
   int64_t first_whole_ = 0, end_whole_ = 0;  // columns whose windows are inside
 };
 
-// As ByteDepthwiseRow wants them.
+// Packs the weights as ByteDepthwiseRow reads them: blocks of kDwConvBlock channels, each with
+// kTapsPerTile adjacent taps per channel.
 std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const QDepthwiseParams& form) {
   const ConvParams& f = form.f;
   const int64_t columns = form.in_pairs ? 2 : 1, all = f.outputs * form.repeats;

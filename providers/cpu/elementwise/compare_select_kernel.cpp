@@ -35,7 +35,7 @@ void pair_row(const void* a_row, bool a_steps, const void* b_row, bool b_steps, 
   }
 }
 
-// Of bools, where any byte but 0 is true.
+// `Op` on bools, of which any byte but 0 is true.
 template <template <typename> typename Op>
 struct OfBools {
   bool operator()(uint8_t a, uint8_t b) const {
@@ -79,7 +79,7 @@ PairRow comparison_for(DType dtype) {
       return row_for<Op>(dtype);
   }
 }
-// Of 0 and 1, without branches.
+// Logical ops on bytes that are 0 or 1, without branches.
 template <typename T>
 struct And {
   bool operator()(T a, T b) const { return a & b; }

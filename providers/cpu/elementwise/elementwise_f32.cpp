@@ -105,7 +105,7 @@ Prepared prepare_clip(const KernelRequest& request) {
 // each of a few channels that are last: repeated, they make rows that are worth a call.
 class ShortRows {
  public:
-  // Where `grid` has such rows, it is made one of long rows.
+  // Turns `grid` into one of long rows if it has such short ones.
   explicit ShortRows(BroadcastLoop& grid) {
     constexpr int64_t kShort = 128;
     const bool is_short = grid.length > 0 && grid.length <= kShort && grid.rows > 0;

@@ -84,7 +84,7 @@ HWY_INLINE V hard_swish_grad(V d, V x) {
   return hn::IfThenElseZero(hn::Gt(x, set(-3)), right);
 }
 
-// As the body writes it: 0 for a NaN in y.
+// The gradient of HardSigmoid as the op's body defines it: 0 where y is NaN.
 HWY_INLINE V hard_sigmoid_grad(V d, V y, V alpha) {
   const auto is_sloped = hn::And(hn::Gt(y, set(0)), hn::Lt(y, set(1)));
   return hn::IfThenElseZero(is_sloped, hn::Mul(d, alpha));
@@ -192,7 +192,7 @@ HWY_INLINE void map_pairs(const float* a, bool a_steps, const float* b, bool b_s
     out[i + k] = left[k];
 }
 
-// As numpy's maximum and minimum: a NaN on either side is the result.
+// NaN propagation of Max and Min as numpy has it: a NaN on either side is the result.
 HWY_INLINE V propagate_nan(V x, V y, V result) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::IsNaN(y), y, result));
 }

@@ -12,7 +12,7 @@ namespace {
 
 class GenericBinaryKernel : public Kernel {
  public:
-  // With `checks_zero` an element 0 of input 1 is an error.
+  // `checks_zero`: an element of input 1 that is 0 is an error.
   GenericBinaryKernel(NumberPairRow row, const KernelRequest& request, BroadcastLoop grid,
                       bool checks_zero)
       : row_(row),

@@ -321,7 +321,7 @@ NumberRow real_cast(DType to) {
   }
 }
 
-// As the language converts.
+// Casts from an integer type, converted as C++ does.
 template <typename From>
 NumberRow integer_cast(DType to) {
   switch (to) {

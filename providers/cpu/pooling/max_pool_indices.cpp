@@ -23,7 +23,7 @@ int64_t column_major(int64_t element, const Shape& shape) {
   return result;
 }
 
-// Of elements `In`, computed as floats unless they are doubles.
+// MaxPool with indices on elements of type `In`, computed as floats unless they are doubles.
 template <typename In>
 class PeakKernel : public Kernel {
  public:

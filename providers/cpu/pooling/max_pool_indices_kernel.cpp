@@ -199,7 +199,7 @@ class MaxIndices {
   HWY_ALIGN I from_[hn::MaxLanes(D())];     // of the lanes of windows, where they are far apart
 };
 
-// In whole vectors.
+// `count` rounded up to whole vectors.
 template <class D>
 size_t count_of_indices(size_t count) {
   return (count + hn::Lanes(D()) - 1) / hn::Lanes(D()) * hn::Lanes(D());

@@ -21,7 +21,8 @@ namespace {
 // Transforms of elements before and after the reduction.
 enum class Method { kMax, kAverage, kAverageWithPads, kNorm };
 
-// By how many elements the sum of window `output` is divided, as far as `axis` goes.
+// The divisor of the sum of window `output` along `axis`; that of a window is the product over the
+// axes.
 double count_of(Method method, const ops::Window& window, size_t axis, int64_t output) {
   if (method == Method::kNorm) return 1;
   const bool with_pads = method == Method::kAverageWithPads;
@@ -38,7 +39,7 @@ bool columns_are_alike(Method method, const ops::Window& window) {
          count_of(method, window, last, window.out[last] - 1) == whole;
 }
 
-// Of elements `In`, computed as floats unless they are doubles.
+// A pool on elements of type `In`, computed as floats unless they are doubles.
 template <typename In>
 class PoolKernel : public Kernel {
  public:

@@ -219,7 +219,8 @@ WindowAlgorithm choose_algorithm(D d, const Window1d& w) {
   return w.stride <= 2 && taps <= powers ? WindowAlgorithm::kTaps : WindowAlgorithm::kPowers;
 }
 
-// From one line to the next. Merging by powers goes through all lines at once, as if they were one.
+// The distance from one line to the next. kPowers needs no slack between them, since it merges all
+// lines at once as if they were one.
 template <class D>
 HWY_INLINE size_t line_step(D d, WindowAlgorithm algorithm, size_t length) {
   const size_t lanes = hn::Lanes(d), slack = algorithm == WindowAlgorithm::kPowers ? 0 : 3 * lanes;
@@ -290,7 +291,7 @@ class WindowRows {
     visit(std::integral_constant<size_t, 0>());
   }
 
-  // Behind all lines, where vectors reach.
+  // The slack behind the last line, which vectors may read.
   static size_t slack() { return 4 * hn::Lanes(D()); }
   T row_scale(size_t row) const { return Op::kMaxima ? T(1) : windows_.row_scales[row]; }
   const T* line_of(size_t row, const T* in) const {

@@ -46,7 +46,7 @@ struct OutputSpans {
     inner = std::clamp((p.pad + p.stride - 1) / p.stride, first, last);
     outer = std::clamp(scratch < 0 ? 0 : scratch / p.stride + 1, inner, last);
   }
-  // At most `count` outputs from `begin` on.
+  // The same spans, limited to at most `count` outputs from `begin` on.
   OutputSpans part(int64_t begin, int64_t count) const {
     OutputSpans some = *this;
     some.first = begin;

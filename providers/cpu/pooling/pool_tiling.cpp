@@ -184,14 +184,14 @@ PoolPlan::TapLists PoolPlan::taps_under(const PoolTile& share, int64_t* scratch)
   return {taps, starts};
 }
 
-// From the first axis on, each tap of what is listed gets as many as the next axis has.
+// Lists the taps axis by axis: each axis multiplies the list by the taps of a window along it.
 int64_t* PoolPlan::list_taps(int64_t row, int64_t* taps) const {
   if (taps_of(row) == 0) return taps;
   int64_t count = 1;
   taps[0] = 0;
   for_each_position(row, [&](size_t axis, size_t output) {
     const AxisTaps& own = axes_[axis][output];
-    // From the last on, so that nothing is written over before it is read.
+    // The loop goes down, so that no entry is overwritten before it is read.
     for (int64_t tap = own.count; tap-- > 0;) {
       for (int64_t k = 0; k < count; ++k)
         taps[tap * count + k] = taps[k] + own.begin + tap * steps_[axis];

@@ -47,9 +47,9 @@ struct AvgPoolPlan {
     const int64_t start = output * strides[axis] - pads[axis];
     return {std::max<int64_t>(start, 0), std::min(start + kernel[axis], in[axis])};
   }
-  // Of a row of the input, with the padding that windows reach.
+  // Elements of a row of the input, with the padding that windows reach.
   int64_t line_length() const { return std::max(pads[2] + in[2], starts() - 1 + kernel[2]); }
-  // From the first window of a row to the last one.
+  // The window positions at stride 1 from the first window of a row to the last one.
   int64_t starts() const { return (out[2] - 1) * strides[2] + 1; }
 };
 
@@ -85,7 +85,7 @@ struct PoolRun {
     if (plan.has_zero[1]) y_zero = *static_cast<const T*>(args.inputs[QLinearPoolInput::kYZero]);
   }
 
-  // Of sums of `taps` elements.
+  // The requantization of sums of `taps` elements.
   MeanScale mean_of(const AvgPoolPlan& plan, int64_t taps) const {
     const int64_t count = plan.counts_padding ? plan.kernel_count() : taps;
     return {static_cast<int32_t>(taps * x_zero),
@@ -206,7 +206,7 @@ class RowPoolKernel : public Kernel {
       for (; begin < end && lines_of(begin) == lines_of(first); ++begin)
         sum_row(from, begin, scratch, sums + (begin - first) * plan_.out[2]);
       T* to = run.y + channel * plan_.out_count() + first * plan_.out[2];
-      // Where there are more segments, there is one row.
+      // With several segments the loop above has summed one row only.
       for (const Segment& segment : segments_) {
         quantize_means(sums + segment.first, run.mean_of(plan_, lines_of(first) * segment.taps),
                        to + segment.first, static_cast<size_t>((begin - first) * segment.count));

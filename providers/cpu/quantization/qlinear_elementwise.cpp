@@ -187,7 +187,7 @@ class DynamicKernel : public Kernel {
     auto* out = static_cast<uint8_t*>(args.outputs[0]);
     if (args.outputs[1]) *static_cast<float*>(args.outputs[1]) = whole.scale;
     if (args.outputs[2]) *static_cast<uint8_t*>(args.outputs[2]) = static_cast<uint8_t>(whole.zero);
-    // From the end: the elements read last are the likeliest to be in a cache.
+    // Pieces are quantized from the end: the elements read last are the likeliest to be in a cache.
     grid_.for_each(threads_, [&](const BroadcastLoop::Offsets&, int64_t begin, int64_t count) {
       for (int64_t end = begin + count; end > begin; end -= std::min(end - begin, kPiece)) {
         const int64_t length = std::min(end - begin, kPiece);

@@ -19,7 +19,7 @@ using D = hn::ScalableTag<float>;
 using DInt = hn::RebindToSigned<D>;
 using V = hn::Vec<D>;
 
-// Beyond every 8-bit result.
+// A bound beyond every 8-bit result.
 constexpr float kFar = 512;
 
 const auto kPlus = [](V x, V y) HWY_ATTR { return hn::Add(x, y); };
@@ -146,7 +146,8 @@ HWY_INLINE void add_row(const QLinearScales& scales, const OperandRow<T>& a, con
   const auto times_a = static_cast<float>(static_cast<double>(scales.a.scale) * unit);
   const auto times_b = static_cast<float>(static_cast<double>(scales.b.scale) * unit);
   const double to_a = static_cast<double>(times_a), to_b = static_cast<double>(times_b);
-  // In steps of the result. Beyond kMaxSteps, units would not fit.
+  // The greatest magnitude of a sum, in steps of the result. Beyond kMaxSteps it would overflow in
+  // units.
   constexpr double kMaxSteps = 4096;
   const double steps = kMaxByte * (std::fabs(to_a) + std::fabs(to_b)) / kRoundingUnits;
   const bool is_right = steps < kMaxSteps;  // no NaN is

@@ -26,7 +26,7 @@ constexpr float kFar = 1 << 20;
 
 void HalfToFloat(const uint16_t* in, float* out, size_t count) {
   size_t i = 0;
-#if HWY_TARGET <= HWY_AVX2  // with F16C; before it Highway would round differently
+#if HWY_TARGET <= HWY_AVX2  // F16C converts; Highway's emulation before it would round differently
   const D d;
   const hn::Rebind<hwy::float16_t, D> half;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
@@ -79,9 +79,9 @@ HWY_INLINE void quantize_by_division(const float* in, float scale, int32_t zero,
   }
 }
 
-// Of a quotient, where it counts, in units of 2^-16 below 2^24: half a unit is its own rounding,
-// and so is that of the conversion; 1 is the reciprocal's, 1/2 the product's and 1 the sum's with
-// half().
+// The error bound of a quotient in units of 2^-16, where it counts, below 2^24 units: 1/2 for the
+// exact quotient's own rounding, 1/2 for the conversion, 1 for the reciprocal, 1/2 for the product
+// and 1 for the sum with half().
 constexpr int32_t kQuotientMargin = 4;
 
 // Divides by multiplication with the reciprocal, except next to a tie.

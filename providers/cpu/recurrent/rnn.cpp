@@ -14,7 +14,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Which gates a packed matrix holds, and how the cell goes over them.
+// The cell's kind, which decides the gates of a packed matrix and the passes over them.
 enum class PackedCell { kRnn, kLstm, kGruLinear, kGru };
 
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
@@ -76,7 +76,7 @@ CellFunctions cell_functions_of(const ops::RecurrentSpec& spec, size_t direction
   return functions;
 }
 
-// Of one direction, packed.
+// The packed weights and biases of one direction.
 struct PackedGates {
   const float *input = nullptr, *recurrent = nullptr;
   const float* candidate = nullptr;    // the third gate of kGru

@@ -113,9 +113,9 @@ void GateProducts(size_t gates, const float* in, size_t in_stride, size_t rows, 
   }
 }
 
-// For each row: finish(row, sums), where sums[gate] = start(row, gate) + the recurrent products of
-// `h`. As many rows as registers allow are processed in one pass, so that the panel is read once
-// for them all.
+// Calls finish(row, sums) for each row, where sums[gate] = start(row, gate) + the recurrent
+// products of `h`. As many rows as registers allow are processed in one pass, so that the panel is
+// read once for them all.
 template <size_t kGates, typename Start, typename Epilogue>
 HWY_INLINE void for_rows(const CellStep& s, const float* h, const Start& start,
                          const Epilogue& finish) {

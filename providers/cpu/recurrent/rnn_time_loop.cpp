@@ -50,14 +50,14 @@ RnnTimeLoop::RnnTimeLoop(const RecurrentSizes& sizes, const KernelRequest& reque
       has_hidden_(request.has(5)),
       has_cell_(has_cell && request.has(6)) {}
 
-// Of all but RnnScratch::own.
+// The scratch bytes of one direction, without RnnScratch::own.
 size_t RnnTimeLoop::walk_bytes() const {
   return s_.batch * ((5 * s_.padded() + s_.steps * s_.row()) * sizeof(float) + sizeof(int64_t) +
                      sizeof(uint32_t)) +
          sizeof(int64_t);  // alignment of the last two
 }
 
-// Of one of two directions that go at once: whole cache lines.
+// walk_bytes() rounded up to whole cache lines, so that two directions that run at once share none.
 size_t RnnTimeLoop::direction_bytes() const {
   constexpr size_t kLine = 64;
   return (walk_bytes() + kLine - 1) / kLine * kLine;
@@ -237,7 +237,7 @@ void RnnTimeLoop::run_steps(const KernelArgs& args, size_t index, RnnScratch scr
   store_last(args, index, scratch);
 }
 
-// Of sequences that have ended.
+// Copies the state of the sequences that have ended from h to h_next.
 void RnnTimeLoop::keep_state(const RnnScratch& scratch, size_t first,
                              const PanelRange& share) const {
   for (size_t row = first; row < scratch.rows; ++row) {

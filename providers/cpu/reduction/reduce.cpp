@@ -19,7 +19,7 @@ struct ReduceExtents {
   int64_t outer = 1, reduced = 1, inner = 1;
 };
 
-// Is the reduction of one element that element?
+// Whether the reduction of one element is that element.
 bool keeps_single(ReduceOp op) {
   return op == ReduceOp::kSum || op == ReduceOp::kMean || op == ReduceOp::kMax ||
          op == ReduceOp::kMin || op == ReduceOp::kProduct;

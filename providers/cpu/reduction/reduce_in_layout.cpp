@@ -11,7 +11,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Are all dims reduced but the first two?
+// Whether all dims but the first two are reduced.
 bool reduces_pixels(const KernelRequest& request) {
   const size_t rank = request.inputs[0].shape.size();
   std::vector<int64_t> axes;
@@ -38,7 +38,8 @@ std::optional<Shape> pixels_in_the_middle(const KernelTensor& x) {
   return std::nullopt;
 }
 
-// By the plain kernel of the reduction `op`.
+// Prepares the row-major kernel of `op` on the image seen as [outer, pixels, inner], reduced over
+// the pixels.
 Prepared prepare_middle(const KernelRequest& request, const OpDef& op, const Attrs& attrs) {
   const KernelTensor& x = request.inputs[0];
   if (!request.layouts || !x.layout || x.dtype != DType::kFloat)

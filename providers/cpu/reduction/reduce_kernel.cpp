@@ -134,7 +134,7 @@ HWY_INLINE float row_of(const float* in, size_t count, float start) {
 // Rows up to this length are reduced in parallel, one in each lane.
 constexpr size_t kShortRow = 64;
 
-// As many short rows as a vector has lanes: each lane goes along its own.
+// Reduces as many short rows as a vector has lanes, one row per lane.
 template <typename Op>
 HWY_INLINE void short_rows_of(const float* in, size_t count, float start, float* out) {
 #if HWY_TARGET != HWY_SCALAR

@@ -44,7 +44,8 @@ class CropKernel : public Kernel {
           ops::crop_place(begin, end, bin, table.bins, length, attrs_.mode == "nearest");
       if (!place.is_inside) return;
       add(place.low, 1 - place.ratio);
-      // On an element all that counts is that one, however large its neighbour is.
+      // A sample exactly on an element takes it alone: its neighbour may be infinite, and 0 * inf
+      // is NaN.
       if (place.ratio != 0) add(place.high, place.ratio);
     });
   }

@@ -101,7 +101,8 @@ HWY_INLINE void transpose_four(const float* planes, int64_t plane_step, float* p
 #endif
 }
 
-// Of one to three planes: the last one fills the lanes that are left.
+// Interleaves one to three planes into pixels of four lanes; the last plane fills the lanes left
+// over.
 int64_t transpose_few(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
                       float* pixels) {
   const hn::ScalableTag<float> d;

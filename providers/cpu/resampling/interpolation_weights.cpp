@@ -85,7 +85,8 @@ void PlaceOnAxis(const SampledAxis& axis, float* coordinates) {
   }
 }
 
-// Of cubic convolution with a = -0.75: of a neighbour that is nearer than 1, and of another.
+// The weights of cubic convolution with a = -0.75 at distance x: of a neighbour nearer than 1, and
+// of one between 1 and 2.
 HWY_INLINE V near_weight(V x) {
   const D d;
   const V inner = hn::MulSub(hn::Set(d, 1.25f), x, hn::Set(d, 2.25f));

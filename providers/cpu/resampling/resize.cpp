@@ -27,12 +27,12 @@ struct AxisPass {
   std::vector<int32_t> elements;
   std::vector<float> weights;
   std::vector<int64_t> begins;
-  // For transposed lines: the parts of each element of an output line, [part][element].
+  // The parts of each element of an output line, [part][element]; filled for transposed lines only.
   std::vector<int32_t> elements_by_part;
   std::vector<float> weights_by_part;
 
   int64_t count() const { return split.outer * out * split.inner; }
-  // Of an output, rounded down.
+  // The parts of one output, on average, rounded down.
   int64_t parts() const {
     return static_cast<int64_t>(elements.size()) / std::max<int64_t>(out, 1);
   }

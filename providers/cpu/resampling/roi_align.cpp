@@ -30,7 +30,7 @@ struct RoiBins : BinTable {
     reads = is_adaptive ? size + 3 * bins : lines();
     samples = is_adaptive ? reads : bins * attrs.sampling_ratio;
   }
-  // Of a bin, where the samples are as many as the region is large.
+  // The lines that a typical adaptive bin reads, whose sample count follows the region's size.
   int64_t usual_reads() const { return std::min<int64_t>(most, 4); }
 };
 

@@ -1,6 +1,6 @@
-// What training does between convolutions, on float32 values whose channels are in blocks or last:
-// they stay as they are from convolution to convolution. Row-major values are left to other
-// providers.
+// Kernels for training between convolutions, on float32 values whose channels are in blocks or
+// last: the values keep their layout from convolution to convolution. Row-major values are left to
+// other providers.
 #include "ir/ops/normalization/batch_group_norm.h"
 #include "providers/cpu/elementwise/relu_grad.h"
 #include "providers/cpu/kernel_list.h"

@@ -21,7 +21,7 @@ inline double root(double x) {
   return __builtin_sqrt(x);
 }
 
-// What the four updates share: one loop over elements, in parallel, and the two scalars.
+// The base of the four update kernels: one parallel loop over elements, and the two scalars.
 class StepKernel : public Kernel {
  public:
   explicit StepKernel(const KernelRequest& request)

@@ -111,7 +111,8 @@ Desc row_major(memory::data_type type, const Extents& dims) {
   return plain_desc(type, dims);
 }
 
-// Where oneDNN's own choice of layouts leads to its slow fallback, others may not.
+// The primitive in oneDNN's choice of layouts, or, if that is its reference implementation, in the
+// first other layouts that avoid it.
 MaybePrimitive choose_layouts(const ConvProblem& problem) {
   const MaybePrimitive chosen = make_primitive(problem, problem.spec, Residual::kNone);
   if (!chosen || !chosen->is_reference()) return chosen;

@@ -49,7 +49,8 @@ MaybePrimitive choose_winograd(BackwardProblem& problem, Make make) {
   return primitive;
 }
 
-// Where oneDNN's own choice of layouts leads to its slow fallback, others may not.
+// Winograd's primitive where there is one, else the primitive in oneDNN's choice of layouts, or, if
+// that is its reference implementation, in the first other layouts that avoid it.
 MaybePrimitive choose(BackwardProblem& problem, Make make) {
   if (MaybePrimitive winograd = choose_winograd(problem, make)) return winograd;
   const MaybePrimitive chosen = make(problem.spec, attributes());

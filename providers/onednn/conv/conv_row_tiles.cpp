@@ -142,7 +142,8 @@ ConvTileSize tile_size(const TiledConvolution& whole) {
 std::vector<ConvTile> tiles_of(const TiledConvolution& whole, const ConvTileSize& size) {
   if (whole.kind == Kind::kWeightGrad) return channel_tiles_of(whole, size.channels);
   const Extents made = whole.made.dims();
-  // Where windows are spread, tiles that begin with one have the padding of the whole.
+  // Tiles of input rows (transposed or backward) begin at multiples of the stride, so that they
+  // have the padding of the whole.
   const int64_t unit = whole.kind == Kind::kForward ? 1 : whole.spec.strides[0];
   const int64_t tile_rows = (std::min(size.rows, made[kRows]) + unit - 1) / unit * unit;
   if (size.images >= made[kImages] && tile_rows >= made[kRows]) return {};

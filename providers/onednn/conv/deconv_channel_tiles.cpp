@@ -39,7 +39,7 @@ class ChannelTiling {
     return tiles;
   }
 
-  // As many tiles at once as there are threads.
+  // Adds the steps of all tiles, as many tiles at a time as there are threads.
   void add(SequenceBuilder& builder, const std::vector<ChannelTile>& tiles) const {
     builder.require_layout(0, stored(whole_, whole_.from));
     builder.output(0, stored(whole_, whole_.made));

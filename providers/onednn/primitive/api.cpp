@@ -38,7 +38,7 @@ MaybePrimitive attempt(const dnnl::primitive_attr& attr, const Args&... args) {
   });
 }
 
-// For primitives that have no operation descriptor.
+// attempt() for primitives without an operation descriptor.
 template <typename P, typename... Args>
 MaybePrimitive attempt_direct(const Args&... args) {
   return unless_refused(
@@ -170,8 +170,9 @@ constexpr auto kInference = dnnl::prop_kind::forward_inference;
 
 namespace {
 
-// For wide windows on few channels oneDNN's first choice generates code for every column of the
-// source: it takes a hundred times as long as a run, which the next in its list does as fast.
+// Whether the implementation generates code for every column of the source, as oneDNN's first
+// choice does for wide windows on few channels. That takes a hundred times as long as a run, and
+// the next implementation in its list runs as fast.
 bool generates_by_column(const ConvolutionSpec& spec, const std::string& implementation) {
   constexpr int64_t kWide = 64, kFew = 8;
   const Extents weights = spec.weights.dims();

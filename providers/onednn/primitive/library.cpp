@@ -27,8 +27,8 @@ void* open_library(int flags) {
        kRemedy);
 }
 
-// Does the program show functions of a oneDNN to the libraries that it loads? Such would take the
-// place of those that ours calls within itself.
+// Whether the program exports functions of another oneDNN to the libraries that it loads. They
+// would preempt those that our library calls internally.
 bool has_foreign_onednn() {
   const char* const names[] = {
 #define SARDONYX_NAME(function) #function,
@@ -50,7 +50,7 @@ void find(void* handle, const char* name, Function& function) {
   }
 }
 
-// As the library itself finds it, or null.
+// Looks up an OpenMP function as the oneDNN library itself resolves it; null if there is none.
 template <typename Function>
 void find_of_openmp(void* handle, bool is_deep, const char* name, Function& function) {
   void* address = is_deep ? nullptr : dlsym(RTLD_DEFAULT, name);

@@ -11,13 +11,14 @@
 namespace sardonyx::onednn {
 namespace {
 
-// Of a part: some microseconds, or waking another thread costs more than it gains.
+// The least work of a part: some microseconds, below which waking another thread costs more than it
+// gains.
 std::atomic<double> min_products = 1 << 18;
 // Threads of which one waits for another for a tenth of the time are as good as fully used.
 constexpr double kEvenEnough = 0.9;
 constexpr int64_t kMaxPartsPerThread = 8;
-// Of work that is cut for any number of threads: as many as still leave each enough to do, since a
-// single thread has them all, and packs operands anew for each.
+// The parts of work that is cut alike for any number of threads (Work::has_fixed_parts). Few, since
+// a single thread runs them all and packs operands anew for each.
 constexpr int kFixedParts = 8;
 
 // Parts along an axis, or along two: pieces of equal numbers of units, but for the last ones.
@@ -27,7 +28,7 @@ struct Grid {
   double evenness;  // the part of the time that threads have something to do
 };
 
-// Where slices of all arguments begin with whole blocks.
+// The least multiple along the axis at which slices of all arguments begin with whole blocks.
 int64_t unit_of(const CutAxis& axis, const ArgumentDescs& arguments) {
   int64_t unit = axis.unit;
   for (const CutAxis::Along& along : axis.along) {

@@ -53,8 +53,8 @@ class Im2ColKernel : public Kernel {
     runs_ = rounded_up(static_cast<int64_t>(runs * sizeof(TapRun) / sizeof(float)), kLine);
   }
 
-  // For each thread the runs of a tile, its matrix and the packed copy of that, and zeros in place
-  // of a bias.
+  // Scratch of each thread: the runs of a tile, the tile's im2col matrix, its packed copy, and
+  // zeros in place of a bias.
   size_t scratch_bytes() const override {
     return static_cast<size_t>(threads_ * own()) * sizeof(float);
   }
@@ -99,7 +99,7 @@ class Im2ColKernel : public Kernel {
     pack_gemm_f32(matrix, 1, count, depth_, count, packed);
   }
 
-  // Those of a tap, which are the same in all channels; behind them one without a length.
+  // Lists the runs of a tap, which are the same in all channels, ended by one of length 0.
   void find_runs(int64_t tap, int64_t first, int64_t count, TapRun* runs, int64_t most) const {
     int64_t found = 0;
     plane_.for_each_run(tap, first, count, [&](auto... run) { runs[found++] = {run...}; });

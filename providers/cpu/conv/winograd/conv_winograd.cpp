@@ -14,7 +14,7 @@ namespace {
 // Floats of the transformed tiles and their products with one unit of outputs that a second-level
 // cache holds.
 constexpr int64_t kMaxTileScratch = 96 << 10;
-// With fewer tiles at a time weights are read too often.
+// The fewest tiles processed at a time: with fewer, weights are read too often.
 constexpr int64_t kMinTiles = 28;
 
 struct WinogradParams {

@@ -113,8 +113,8 @@ HWY_INLINE void transform_tile(const float* from, int64_t row, int64_t column, f
   }
 }
 
-// Where something of a tile is outside of the image, or fewer channels are left than a vector has.
-// `from` is at the image's first pixel.
+// Copies a tile that is partly outside of the image (zeros there), or whose channels do not fill a
+// vector. `from` is the image's first pixel.
 template <int64_t kAlpha>
 HWY_INLINE void copy_patch(const WinogradImage& p, const float* from, int64_t y, int64_t x,
                            size_t channels, float* patch) {

@@ -14,7 +14,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, kWindowLanes>;
 using V = hn::Vec<D>;
 
-constexpr size_t kSide = 3;  // of a window
+constexpr size_t kSide = 3;  // the kernel is 3x3
 
 // Three values become four.
 struct ForTwo {
@@ -60,8 +60,8 @@ struct ForFour {
   }
 };
 
-// Of the columns of a window first, then of the rows of what came out. `step` floats are between
-// two elements of the result.
+// Transforms the columns of a 3x3 kernel, then the rows of that result. Elements of the output are
+// `step` floats apart.
 template <class Transform>
 HWY_INLINE void transform_window(const float* taps, size_t step, float* out) {
   constexpr size_t kAlpha = Transform::kAlpha;
