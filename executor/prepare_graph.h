@@ -12,8 +12,8 @@ namespace sardonyx {
 
 struct PassName {
   std::string_view name;
-  int level;               // of optimisation, from which it runs; 0: where bfloat16 is asked for
-  std::string_view stage;  // passes of one run in one stage until none changes anything
+  int level;               // the lowest optimization level that runs it; 0: runs for bfloat16
+  std::string_view stage;  // passes of a stage are repeated until none changes anything
   std::string_view file;   // the source of its function, whose name has _ for -
   std::string_view summary;
 };

@@ -35,7 +35,7 @@ struct MemoryPlan {
     size_t offset, bytes;
     size_t first_step, last_step;
   };
-  size_t arena_bytes = 0;      // what is reserved for all intermediate values
+  size_t arena_bytes = 0;      // the arena of all intermediate values
   size_t live_peak_bytes = 0;  // the largest sum of values that live at once: no plan can need less
   size_t weight_bytes = 0;
   std::vector<Item> items;

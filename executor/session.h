@@ -74,7 +74,7 @@ class Session {
   // axis that is not 1), nothing is copied; else the output is computed apart first.
   void run_into(std::span<const Datum> inputs, std::span<OutputSlot> outputs,
                 const RunOptions& options = {}) const;
-  // Likewise, of inputs in several places.
+  // run_into() for inputs that are not contiguous.
   void run_into(DatumRefs inputs, std::span<OutputSlot> outputs,
                 const RunOptions& options = {}) const;
   // Any values of the model by name, in the order of `names`, and nothing that these do not need.
@@ -84,9 +84,9 @@ class Session {
   std::vector<Datum> fetch(std::span<const Datum> inputs, std::span<const std::string> names,
                            const RunOptions& options = {}) const;
 
-  // Makes ready what a run with these inputs needs, plans and packed weights, so that it need not.
-  // Computes nothing: inputs are not read, but for those whose values decide shapes, and where
-  // shapes depend on what is computed it is ready as far as they do not. Throws as `run` does.
+  // Prepares the plans and packed weights of a run with these inputs ahead of it. Computes nothing:
+  // inputs are not read, but for those whose values decide shapes. Where shapes depend on computed
+  // values, only the part before them is prepared. Throws as `run` does.
   void prepare(std::span<const Datum> inputs, const RunOptions& options = {}) const;
   // Prepares by shapes alone, in the order of inputs() and optional_inputs(). An input without a
   // shape has that of the model, where it is known, or its default. Throws kInvalidArgument where
@@ -96,7 +96,7 @@ class Session {
   // The memory plan for inputs of these types and shapes; the plan is made where there is none yet.
   MemoryPlan memory_plan(std::span<const Datum> inputs) const;
   std::string plan_text(std::span<const Datum> inputs) const;  // one line per step
-  // How the kernel of each step of that plan was chosen.
+  // The kernel of each step of that plan, and the kernels that refused it.
   std::vector<NodeKernel> kernels(std::span<const Datum> inputs) const;
 
   struct Stats {

@@ -42,7 +42,7 @@ struct SessionOptions {
   std::filesystem::path plan_cache = {};
   size_t max_plans = 32;  // plans kept per graph; the least recently used goes first
   std::optional<std::chrono::milliseconds> load_deadline = {};
-  std::stop_token cancel = {};  // of the load; ends it with kCancelled
+  std::stop_token cancel = {};  // stops the load, which throws kCancelled
   LoadOptions load = {};
   // Keep for each step which implementations were asked, and why each refused, for kernels().
   bool keep_kernel_attempts = false;

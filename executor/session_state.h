@@ -21,7 +21,7 @@ class SessionState {
  public:
   std::vector<const Provider*> providers;
   std::shared_ptr<ThreadPool> pool;
-  int threads = 1;  // of it, for one run
+  int threads = 1;  // the threads of the pool that one run uses
   Precision precision = Precision::kFloat32;
   // Both are off where no pass rewrites the graph: then each op runs on the kernel that it would
   // run on by itself, so that eager calls and the graph give the same bits.
@@ -35,7 +35,7 @@ class SessionState {
   Log log;
   PrepackedWeights packs;
   std::unique_ptr<PrepackFileStore> plan_cache;  // where `packs` look first; null: nowhere
-  PackedWeightArena packed_weight_arena;         // where `packs` are
+  PackedWeightArena packed_weight_arena;         // the memory of `packs`
   WeightResidency weight_residency;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a

@@ -5,7 +5,7 @@
 
 namespace sardonyx {
 
-// May a tensor of type `declared` have this shape? Dims that are not known may have any size.
+// Whether a tensor of type `declared` may have this shape. Unknown dims may have any size.
 inline bool allows(const Type& declared, const Shape& shape) {
   if (!declared.shape) return true;
   bool same = declared.rank() == shape.size();

@@ -61,7 +61,8 @@ bool are_one_apart(const Datum& got, const Datum& expected) {
   return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= 1; });
 }
 
-// Nothing says which integer is meant where a scale is 0 and results are no numbers.
+// Whether a scale is 0: results are then NaN or infinite before rounding, and no rule says which
+// integer they become.
 bool has_zero_scale(const OpDef& op, const std::vector<Datum>& inputs) {
   return op.name.starts_with("QLinear") && std::ranges::any_of(inputs, [](const Datum& input) {
            return input.defined() && input.tensor().dtype() == DType::kFloat &&

@@ -141,7 +141,7 @@ void write_strings(const Tensor& tensor, std::vector<Offset>& offsets, std::stri
   }
 }
 
-// All elements in a row.
+// All elements of the tensor as one flat array.
 ArrowArray elements_of(const Tensor& tensor) {
   auto parts = std::make_unique<ArrayParts>();
   int64_t buffers = 2;
@@ -157,7 +157,7 @@ ArrowArray elements_of(const Tensor& tensor) {
     parts->buffers[2] = parts->characters.data();
   } else if (tensor.dtype() == DType::kBool) {
     const auto* from = static_cast<const uint8_t*>(tensor.raw());
-    // One byte at least, for readers that want an address.
+    // The buffer has at least one byte, for readers that want an address even of empty arrays.
     parts->bits.resize(static_cast<size_t>(tensor.count()) / 8 + 1);
     for (int64_t i = 0; i < tensor.count(); ++i)
       parts->bits[static_cast<size_t>(i / 8)] |= static_cast<uint8_t>((from[i] != 0) << (i % 8));

@@ -413,7 +413,7 @@ Tensor with_dims_of(const Tensor& column, const Type& wanted) {
   int64_t in_row = 1;
   for (size_t axis = 1; axis < column.rank(); ++axis)
     in_row *= column.shape()[axis];
-  // One dim that is open is what the others leave.
+  // At most one dim may be unknown; it is inferred from the others.
   int64_t known = 1;
   std::optional<size_t> open;
   for (size_t axis = 1; axis < dims.size(); ++axis) {

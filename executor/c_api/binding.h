@@ -23,7 +23,7 @@ struct sx_binding {
   std::vector<sardonyx::OutputSlot> outputs;
   std::vector<size_t> chosen;            // outputs that runs compute; none: all
   std::atomic<bool> is_running = false;  // asynchronously
-  sx_async_outcome outcome;              // of the last asynchronous run
+  sx_async_outcome outcome;              // the result of the last asynchronous run
   sardonyx::AsyncWorkers async{1};       // last: ends before what its task uses
 
   explicit sx_binding(std::shared_ptr<sardonyx::c_api::SharedSession> session)

@@ -2,8 +2,8 @@
 
 #include "executor/c_api/structs.h"
 
-// Whoever comes after the exchange sees the new source, so the old ones are free once nobody is
-// between.
+// Threads that read after the exchange see the new source, so old sources can be freed once no
+// thread is still using one.
 void sx_cancellation::reset() {
   const std::lock_guard lock(mutex_);
   if (!current_.load()->stop_requested()) return;

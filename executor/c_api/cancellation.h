@@ -37,6 +37,6 @@ struct sx_cancellation {
 
   std::atomic<std::stop_source*> current_;
   std::atomic<int> users_ = 0;  // that may look at one which has been replaced meanwhile
-  std::mutex mutex_;            // of resets
+  std::mutex mutex_;            // serialises resets
   std::vector<std::unique_ptr<std::stop_source>> replaced_;
 };

@@ -44,7 +44,8 @@ void set_limits(const sx_session_options& given, LoadLimits& limits) {
   set_limit("max_expanded_bytes", given.max_expanded_bytes, limits.expanded_bytes);
 }
 
-// Before there was a default, 0 stood for no rewriting; such callers' structs end sooner.
+// In versions without a default, 0 meant no rewriting; callers built for those pass a shorter
+// struct.
 int optimization_level(int32_t given, size_t struct_size, int by_default) {
   const bool is_first_version = struct_size <= offsetof(sx_session_options, error);
   check_range<int32_t>("optimization_level", given, is_first_version ? 0 : SX_OPTIMIZATION_NONE,

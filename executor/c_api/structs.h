@@ -51,7 +51,8 @@ void check_index(size_t index, const List& list, const char* what) {
   }
 }
 
-// More elements than any array can have: a count that is negative, or was never set.
+// Throws kInvalidArgument for more elements than any array can have: the count was negative, or
+// never set.
 template <typename T>
 void check_count(size_t count, const T*, const char* what) {
   constexpr auto kMost = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max()) / sizeof(T);

@@ -89,7 +89,7 @@ Map map_of(const sx_value* keys, const sx_value* values) {
   return map;
 }
 
-// Inside of the shape and in ascending order, as the format has it.
+// Checks that sparse indices are inside the shape and in ascending order, as the format requires.
 void check_indices(const Tensor& indices, const Tensor& values, const Shape& shape) {
   const bool is_linear = indices.rank() == 1;
   const Shape wanted_list{values.count()};

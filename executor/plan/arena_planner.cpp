@@ -76,7 +76,7 @@ size_t place_in_order(std::vector<MemoryItem>& items, const std::vector<size_t>&
   return top;
 }
 
-// How many bytes are alive, by step.
+// The number of live bytes at each step.
 std::vector<std::ptrdiff_t> breadth_of(const std::vector<MemoryItem>& items) {
   std::vector<std::ptrdiff_t> growth(step_count(items) + 1);
   for (const MemoryItem& item : items) {

@@ -43,9 +43,9 @@ void lay_out_arena(PlanSegment& segment, BufferAssigner& buffers) {
   }
 }
 
-// May `buffer` be bound to the memory of `pair.input`, which `pair.output` is made of? Nothing may
-// be written there before the last node that reads the input: all else in `buffer` is made after
-// that. The output itself may be written by that node.
+// Whether `buffer` may be bound to the memory of `pair.input`, from which `pair.output` is
+// computed. Nothing may be written there before the last node that reads the input has run, so all
+// else in `buffer` must be computed after it. The output itself may be written by that node.
 bool may_overwrite(BufferAssigner& buffers, const PlannedBuffer& buffer, const InPlacePair& pair) {
   const bool fills = std::ranges::any_of(buffer.live_ranges, [&](const LiveRange& live) {
     return live.value == pair.output && live.offset == 0 && live.bytes == buffer.bytes;

@@ -134,7 +134,7 @@ BufferOffset BufferAssigner::place_output(const Kernel& kernel, size_t output, s
         inputs[slot].bytes != bytes)
       continue;
     const PlannedBuffer& buffer = buffers_[at.buffer];
-    // All views of a value are known only in the segment that begins with it, the first.
+    // Only the first segment knows all views of a value that is there when it starts.
     const bool may_be_bound =
         context_.parent.next_node == 0 && is_live_in(at, bytes) && value != kNoValue;
     const bool is_arena = buffer.kind == Kind::kArena && !buffer.has_strings;

@@ -39,14 +39,14 @@ struct PlannedBuffer {
   size_t bytes = 0;
   size_t first_step = 0, last_step = 0;
   ValueId owner = kNoValue;  // the value it was made for
-  size_t owner_step = 0;     // of kStepOutput
+  size_t owner_step = 0;     // for kStepOutput: the step that returns it
   std::shared_ptr<const Tensor> constant;
-  const std::byte* outside = nullptr;  // of kConstant: its address in a file that is mapped instead
+  const std::byte* outside = nullptr;  // for kConstant: its address in a mapped file, instead
   bool has_strings = false;
   bool is_shared = false;  // others may refer to it for an unknown time
   InlineVector<LiveRange, 2> live_ranges;
-  std::vector<LiveRange> whole;         // those that the run needs as whole values
-  InlineVector<PointerAt, 4> pointers;  // of steps, to bind to it
+  std::vector<LiveRange> whole;         // the values that the run needs as Datums
+  InlineVector<PointerAt, 4> pointers;  // pointers of steps that are bound to it
   BufferOffset parent = {};             // set where it has become a part of another buffer
 };
 
@@ -92,7 +92,7 @@ class BufferAssigner {
   struct KernelInput {
     BufferOffset at;
     size_t bytes = 0;
-    bool is_taken = false;  // by an output
+    bool is_taken = false;  // reused in place by an output
   };
   using KernelInputs = InlineVector<KernelInput, 8>;
   // A place for output `output` of the current node: over an input where the kernel may write there

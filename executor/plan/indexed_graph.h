@@ -26,7 +26,7 @@ struct IndexedNode {
   // Nodes of one kind have one op, attributes and count of outputs: what is planned for them
   // follows from their inputs.
   uint32_t kind = kNoKind;
-  // Do all outputs follow from the sizes of the inputs, where the sizes are known?
+  // Whether all outputs can be computed from the sizes of the inputs, once these are known.
   bool has_formulas = false;
 };
 

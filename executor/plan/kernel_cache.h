@@ -15,7 +15,7 @@ namespace sardonyx {
 // An input or output of a kernel.
 struct StepValue {
   TypeInfoPtr facts;  // null: omitted
-  LayoutPtr layout;   // of an input: what it comes with
+  LayoutPtr layout;   // of an input: the layout it already has
 };
 
 // A prepared kernel with the types and layouts it was prepared for, independent of the addresses
@@ -24,9 +24,9 @@ struct PreparedStep {
   std::shared_ptr<const Kernel> kernel;
   std::string implementation;
   std::vector<StepValue> inputs, outputs;
-  std::vector<LayoutPtr> input_layouts, output_layouts;  // what the kernel wants and gives
+  std::vector<LayoutPtr> input_layouts, output_layouts;  // as the kernel reads and writes
   uint32_t unread_inputs = 0;
-  std::vector<KernelAttempt> attempts;  // where the session keeps them
+  std::vector<KernelAttempt> attempts;  // filled if the session keeps attempts
 
   PreparedStep() = default;
   PreparedStep(Prepared prepared, std::vector<StepValue> inputs, std::vector<StepValue> outputs);

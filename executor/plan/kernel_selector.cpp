@@ -72,8 +72,8 @@ bool KernelSelector::sees_constant(size_t slot) const {
          });
 }
 
-// May kernels of the node give other layouts than row-major? The output of a Transpose that reads a
-// row-major value would have to be moved again, unless a reader wants the layout.
+// Whether kernels of the node may return other layouts than row-major. The output of a Transpose
+// that reads a row-major value would have to be moved again, unless a reader wants the layout.
 bool KernelSelector::takes_layouts() const {
   if (!context_.session.layouts) return false;
   const Node& node = context_.node();
@@ -82,7 +82,8 @@ bool KernelSelector::takes_layouts() const {
   return feeds_layout(node);
 }
 
-// Only kernels of convolutions ask.
+// Whether readers of the output take layouts (KernelRequest::layout_readers). True for all ops but
+// convolutions, whose kernels alone ask.
 bool KernelSelector::has_layout_readers() const {
   const Node& node = context_.node();
   return node.op->layout != LayoutRole::kConv || feeds_layout(node);

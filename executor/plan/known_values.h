@@ -33,7 +33,7 @@ struct ValueState {
 // The knowledge at the end of a segment, which the segments after it start from.
 struct ValueKnowledge {
   std::vector<const ValueState*> values;  // by ValueId
-  std::vector<ValueId> dynamic;           // those that the run must bring
+  std::vector<ValueId> dynamic;           // the values whose types are known only in the run
   std::deque<ValueState> own;             // what was learned here; the rest is inherited
   std::shared_ptr<const ValueKnowledge> inherited;
 };

@@ -36,7 +36,7 @@ inline bool has_elements(const Tensor& tensor) {
 struct ShapeGuard {
   ValueId value;
   Type type;  // exact dtype and shape of a tensor; kind and element types of others; none: omitted
-  std::optional<Shape> shape;    // of a tensor, as integers
+  std::optional<Shape> shape;    // the tensor's shape, if every dim is an integer
   std::optional<Tensor> equals;  // the exact value, where shapes depend on it
   bool holds(const Datum& datum) const;
 };
@@ -53,8 +53,8 @@ inline void* address_in(const Tensor& value, size_t offset) {
   return static_cast<std::byte*>(value.raw()) + offset;
 }
 
-// An entry of a table of pointers, and how far behind the beginning of what it is bound to it
-// points.
+// An entry of a table of pointers, and its offset from the beginning of the buffer that it is bound
+// to.
 struct PointerAt {
   uint32_t pointer;
   size_t offset;  // in bytes
@@ -78,7 +78,7 @@ struct Step {
     DType dtype;
     Shape shape;
   };
-  std::vector<std::optional<Promise>> promised;  // what later steps rely on, by output
+  std::vector<std::optional<Promise>> promised;  // the types that later steps rely on, by output
   std::shared_ptr<Executable> body;
   struct Rebind {
     PointerAt at;
@@ -105,7 +105,7 @@ struct Allocation {
     int output_index = -1;  // of the graph, where the value is one of its outputs
     size_t offset = 0;      // in bytes
   };
-  std::vector<Held> values;  // those in it that the run needs as whole values
+  std::vector<Held> values;  // the values in it that the run needs as Datums
   std::vector<PointerAt> pointers;
   // Values that are there when the segment starts, each of which may be where this begins: it is
   // what this is made of, and nobody misses what is written over it.
@@ -132,7 +132,7 @@ struct PlanSegment {
   size_t arena_bytes = 0;
   size_t live_peak_bytes = 0;
   std::vector<MemoryItem> memory;
-  size_t next_node = 0;  // where the children go on
+  size_t next_node = 0;  // the node at which the children start
 
   // The planner's knowledge at the end, which the children start from; null where the graph ends
   // here.

@@ -20,8 +20,8 @@ class ShapeSpecializer {
   // Records the types of dynamic values as guards of the segment: the plan is for these.
   explicit ShapeSpecializer(PlanContext& context);
 
-  // Do all outputs follow from the sizes of the inputs? Then the node need not be planned: each
-  // output is computed where somebody asks for it.
+  // Whether all outputs can be computed from the sizes of the inputs. Then the node is not planned,
+  // and each output is computed when a later node needs it.
   bool can_leave_out() const;
   // Computes `value` where its node was left out.
   void compute_if_left_out(ValueId value);

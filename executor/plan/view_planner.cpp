@@ -7,7 +7,7 @@
 namespace sardonyx {
 namespace {
 
-// Can elements be counted in bytes, and copied as such?
+// Whether elements are whole bytes that can be copied as such.
 bool is_plain_data(DType dtype) {
   return dtype != DType::kString && !is_packed(dtype);
 }

@@ -77,7 +77,8 @@ void RunState::clear(BufferPool& buffers) {
     values[id] = nullptr;
   touched.clear();
   outputs = {};
-  // One kind after the other: what nobody else holds is kept, and they hold parts of each other.
+  // Kinds of values are cleared one after the other over all contexts: they hold parts of each
+  // other, and a buffer is reused only if nobody else holds it.
   for (auto& [segment, context] : contexts) {
     for (Datum& alias : context->aliases)
       alias.clear();

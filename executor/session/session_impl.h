@@ -28,7 +28,7 @@ struct Session::Impl {
   struct InputVariant {
     std::shared_ptr<Graph> graph;
     PartialExecutable whole;
-    PartialExecutables<size_t> choices;  // by outputs
+    PartialExecutables<size_t> choices;  // keyed by the outputs computed
   };
   using Selected = PartialExecutables<size_t>::Made;
 
@@ -104,7 +104,7 @@ void Session::Impl::serve(const Find& find, DatumRefs given, const RunOptions& r
   Selected target;
   blaming_request(inputs.all(), all.values, [&] { target = find(all.optional); });
   std::pmr::vector<Datum> changed(scratch());
-  changed.reserve(4 * all.values.size());  // of up to two selections
+  changed.reserve(4 * all.values.size());  // for the inputs of up to two selections
   const auto placed_for = [&](std::span<const size_t> indices) {
     std::pmr::vector<const Datum*> placed(scratch());
     placed.reserve(indices.size());

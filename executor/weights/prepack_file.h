@@ -21,11 +21,11 @@
 namespace sardonyx {
 
 struct StoredPack {
-  std::string form;     // with shape and type of the elements
+  std::string form;     // the prepack key, including shape and type of the elements
   std::string origin;   // Tensor::origin of the elements; "" where it had none
-  ContentHash content;  // of the elements
+  ContentHash content;  // the hash of the elements
   std::shared_ptr<const Buffer> packed;
-  ContentHash packed_hash = {};  // as the file has it
+  ContentHash packed_hash = {};  // the hash that the file records for `packed`
 
   // Whether the bytes still have the recorded hash. Reads all of them.
   bool is_intact() const;

@@ -100,14 +100,14 @@ bool PrepackFileStore::is_intact(const StoredPack& pack) {
   return false;
 }
 
-// Nothing was read, and nothing will be written.
+// Whether the store is useless: nothing was read from the file, and nothing will be written.
 bool PrepackFileStore::is_of_no_use() {
   const std::lock_guard lock(mutex_);
   return has_failed_ && stored_.packs.empty();
 }
 
 void PrepackFileStore::save() noexcept {
-  // Each time costs a file of all bytes, so a few more that another plan needs are not worth it.
+  // Each save rewrites the whole file, so that a few new bytes are not worth it.
   constexpr size_t kMinShare = 8;
   const std::lock_guard lock(mutex_);
   const bool is_worth_it = is_damaged_ || kMinShare * new_bytes_ >= bytes_;

@@ -41,12 +41,12 @@ class PrepackFileStore : public PrepackStore {
 
   const std::filesystem::path path_;
   const Log& log_;
-  PrepackFileContent stored_;  // in the file when this began
+  PrepackFileContent stored_;  // the file's content when it was opened
   Names by_origin_, by_content_;
   std::mutex mutex_;
-  std::unordered_map<const StoredPack*, bool> intact_;  // of those that were asked for
+  std::unordered_map<const StoredPack*, bool> intact_;  // results of is_intact(), once checked
   PrepackFileContent asked_for_;
-  size_t bytes_ = 0, new_bytes_ = 0;  // of `asked_for_`; of these, not in the file
+  size_t bytes_ = 0, new_bytes_ = 0;  // total of `asked_for_`, and those not in the file
   bool has_failed_ = false, is_damaged_ = false;
 };
 

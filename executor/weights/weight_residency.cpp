@@ -8,7 +8,7 @@ namespace sardonyx {
 
 namespace {
 
-// One tensor of each buffer.
+// The constants of `graph`, one tensor for each buffer.
 std::unordered_map<const Buffer*, std::shared_ptr<const Tensor>> constants_of(const Graph& graph) {
   std::unordered_map<const Buffer*, std::shared_ptr<const Tensor>> found;
   for_each_constant(graph, [&](const std::shared_ptr<const Tensor>& constant) {

@@ -12,7 +12,7 @@
 namespace sardonyx {
 namespace {
 
-// Less is not worth its entry.
+// Smaller constants are not worth an entry in the registry.
 constexpr size_t kMinBytes = 4 << 10;
 
 // Elements with the hash that they are known by. They stay, for other sessions read them as well;

@@ -54,7 +54,7 @@ StreamPtr open_stream(CodestreamInput& file) {
   return stream;
 }
 
-// One component's samples as 8 bits, at the resolution of the whole image.
+// Reads the samples of one component as 8 bits, at the resolution of the whole image.
 class Component {
  public:
   explicit Component(const opj_image_comp_t& component) : component_(component) {

@@ -38,7 +38,7 @@ struct PngReader {
   PngReader& operator=(const PngReader&) = delete;
 };
 
-// Whatever the file holds comes as 8 bits of red, green and blue.
+// Sets libpng's transforms so that every file is read as 8-bit RGB.
 void ask_for_rgb(png_structp png, png_infop info) {
   const int color = png_get_color_type(png, info);
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);

@@ -76,7 +76,8 @@ Tensor decode_tiff(FileBytes file) {
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width);
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height);
   Tensor image = new_image(width, height);
-  // One word a pixel; from a tensor, so that the memory budget counts it.
+  // libtiff writes one 32-bit word per pixel. The raster is a tensor, so that the memory budget
+  // counts it.
   Tensor raster = Tensor::allocate(DType::kUInt32, {height, width});
   auto* words = raster.mutable_values<uint32_t>().data();
   if (!TIFFReadRGBAImageOriented(tiff.get(), width, height, words, ORIENTATION_TOPLEFT,

@@ -74,7 +74,7 @@ class StepsKernel : public Kernel {
 
   std::vector<ContractionStep> steps;
   std::deque<Tensor> constants;  // their addresses stay
-  size_t own_bytes = 0;          // of intermediate values
+  size_t own_bytes = 0;          // scratch bytes of intermediate values
 
  private:
   const void* address(const BufferRef& place, const KernelArgs& args) const {
@@ -306,7 +306,7 @@ class ContractionBuilder {
     if (is_transposed) return {x.place, true};
     return {in_order(x, joined({batch, height, width})).place, false};
   }
-  // That of the operand which then needs no transposition, if there is one.
+  // The order of the summed labels in an operand that then needs no transpose, if there is one.
   static Labels order_of_sum(const PlacedFactor& a, const PlacedFactor& b, const Labels& batch,
                              const Labels& rows, const Labels& columns, const Labels& sum) {
     Labels of_b;

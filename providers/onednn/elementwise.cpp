@@ -14,7 +14,7 @@
 namespace sardonyx::onednn {
 namespace {
 
-// Nobody else has a fast kernel for it.
+// Whether no other provider has a fast kernel for this tensor.
 bool is_ours_alone(const KernelTensor& tensor) {
   return tensor.layout || tensor.dtype == DType::kBFloat16;
 }
@@ -47,7 +47,7 @@ Prepared prepare_activation(const KernelRequest& request) {
                                   ops::float_params(request.op, request.raw_attrs)}));
 }
 
-// One bound of Clip; `otherwise` where it is omitted, nullopt where it is not known yet.
+// A bound of Clip: `otherwise` where the input is omitted, nullopt where it is not constant.
 std::optional<float> bound(const KernelRequest& request, size_t input, float otherwise) {
   if (!request.has(input)) return otherwise;
   const Tensor* value = request.inputs[input].constant;

@@ -23,9 +23,9 @@ class DnnlLayout : public Layout {
 
 // Null where `desc` is the same as row-major, an ImageLayout where it is one.
 LayoutPtr layout_of(const Desc& desc);
-// Was the layout made by another provider, and is known to that one alone?
+// Whether the layout is opaque and was made by another provider, which alone can read it.
 bool is_foreign(const LayoutPtr& layout);
-// How the tensor is in memory now; its layout must not be foreign.
+// The descriptor of the tensor's current layout, which must not be foreign.
 Desc desc_of(const KernelTensor& tensor);
 Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout);
 

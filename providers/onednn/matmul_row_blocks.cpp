@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kMaxInputs = 9;
 
-// All of the axes behind `axis` of the result, `size` of its indices, and one of each before it.
+// A block of rows: `size` indices of `axis` of the result, all of the axes after it, and one index
+// of each axis before it.
 struct RowCut {
   size_t axis = 0;
   int64_t size = 0;
@@ -52,7 +53,7 @@ MatMulSpec part_of(const MatMulSpec& whole, const RowCut& cut, int64_t size) {
   return part;
 }
 
-// How far one index of each axis is, in bytes; 0 where the operand is repeated along it.
+// The byte strides of an operand along each axis; 0 where it is broadcast.
 class AxisStrides {
  public:
   AxisStrides(const Desc& desc, bool has_rows) {

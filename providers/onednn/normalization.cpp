@@ -45,7 +45,7 @@ Prepared prepare_lrn(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   if (attrs.size % 2 == 0) return Prepared::refuse("only odd sizes are even around a channel");
-  // Nothing ends a sum over so many channels before it is done.
+  // A sum over so many channels cannot be interrupted: beyond both limits LRN is refused.
   constexpr double kManyChannels = 64, kManySquares = 1 << 30;
   const auto size = static_cast<double>(attrs.size);
   if (size > kManyChannels &&

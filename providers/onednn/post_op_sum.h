@@ -8,8 +8,8 @@
 
 namespace sardonyx::onednn {
 
-// How a primitive sequence takes the residual in: not at all, as an operand of its post-ops, as
-// what the output holds before, or by copying it there first.
+// How a primitive sequence adds the residual: not at all, as an operand of its post-ops, from the
+// output's previous content (in place), or by copying it into the output first.
 enum class Residual { kNone, kRead, kInPlace, kCopied };
 
 // The post-op that adds a residual that has the layout of `dst`; none for kNone.

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLongestRun = 64;
 // Blocks in a row that share the lines they are read from.
 constexpr int64_t kNeighbours = 16;
-// Less is done before another thread has woken.
+// Smaller reorders are done before another thread has woken.
 constexpr int64_t kWorthSharing = 64 << 10;  // elements
 
 // One dim of the target, in blocks.
@@ -74,7 +74,7 @@ class BlockedPacking {
                        from_strides[dim] * sizes[dim] * kElement, to.strides[dim] * kElement, dim});
     }
     std::ranges::stable_sort(axes_, std::greater(), &BlockedAxis::to_stride);
-    // One block that is full is no axis to walk.
+    // An axis of a single full block need not be iterated.
     const auto is_single = [](const BlockedAxis& axis) {
       return axis.blocks == 1 && axis.size <= axis.limit;
     };

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kVnniGroup = 4;
 // Taps of the window that are transposed at once.
 constexpr int64_t kTransposeUnit = 8;
-// Less is done before another thread has woken.
+// Smaller reorders are done before another thread has woken.
 constexpr int64_t kWorthSharingS8 = 64 << 10;  // elements
 
 using Eight = uint8_t __attribute__((vector_size(8)));

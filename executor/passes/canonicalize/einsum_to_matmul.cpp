@@ -58,7 +58,7 @@ std::optional<Kinds> kinds_of(const ops::EinsumLabels& labels) {
   return kinds;
 }
 
-// One operand, or the result, while its dims are brought into order.
+// An operand, or the result, with the labels of its dims in their current order.
 struct LabeledValue {
   Val value;
   LabelList labels;

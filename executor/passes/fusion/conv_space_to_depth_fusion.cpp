@@ -98,7 +98,7 @@ std::optional<Phases> phases_of_blocks(const Node& node) {
   return phases;
 }
 
-// Every phase of the source is there once, and is as large as the part says.
+// Whether every phase of the source occurs exactly once, at the size that its slice says.
 bool is_complete(const Phases& phases, const Value& joined) {
   const auto from = phases.source->type.known_shape(), to = joined.type.known_shape();
   if (!from || !to || from->size() != to->size() || from->size() != phases.steps.size() + 2)

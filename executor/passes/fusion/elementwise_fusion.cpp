@@ -98,7 +98,7 @@ std::optional<Fragment> fragment_of(const Node& node) {
 Fragment joined(const Fragment& first, const Fragment& last, Value* between) {
   Fragment all;
   all.inputs = first.inputs;
-  std::vector<int64_t> numbers;  // of the values of `last`
+  std::vector<int64_t> numbers;  // maps value numbers of `last` to those of the result
   for (Value* input : last.inputs) {
     const auto at = std::ranges::find(all.inputs, input);
     numbers.push_back(at - all.inputs.begin());
@@ -131,7 +131,7 @@ bool is_single(const Value& value) {
          std::ranges::all_of(*value.type.shape, [](const Dim& dim) { return dim == 1; });
 }
 
-// May the value come in a layout of a convolution's?
+// Whether the value may have the layout of a convolution's output.
 bool may_be_blocked(const Value& value, int depth = 0) {
   const Node* node = value.producer;
   if (!node || !value.type.has_rank() || value.type.rank() < 3 || depth > kMaxDepth) return false;
@@ -144,7 +144,7 @@ bool may_be_blocked(const Value& value, int depth = 0) {
          });
 }
 
-// One element for each channel of `whole`, perhaps of each image.
+// Whether `value` has one element for each channel of `whole`, or for each channel and image.
 bool is_per_channel(const Value& value, const Value& whole) {
   if (!value.type.shape) return false;
   const auto &dims = *value.type.shape, &all = *whole.type.shape;

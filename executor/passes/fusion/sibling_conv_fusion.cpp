@@ -75,7 +75,8 @@ Tensor joined(const std::vector<Node*>& layers, size_t slot) {
   return all;
 }
 
-// One layer of all the layers' weights on `x`, and a Split with a part for each.
+// Emits one layer with the concatenated weights of all `layers` on `x`, and a Split with a part for
+// each.
 Vals merged(GraphEmitter& emitter, const std::vector<Node*>& layers, Val x, int64_t group) {
   Vals inputs{std::move(x), emitter.constant(joined(layers, 1))};
   const auto has_bias = [](const Node* layer) { return layer->has_input(2); };

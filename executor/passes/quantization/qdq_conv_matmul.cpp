@@ -40,7 +40,7 @@ std::optional<std::vector<double>> constant_values(const Node& node, size_t slot
   if (producer->has_input(2) && !(zeros = producer->inputs[2]->constant.get())) return std::nullopt;
   const auto blocks = producer->attrs.get("block_size");
   if (!integers || !scales || (blocks && std::get<int64_t>(*blocks) != 0)) return std::nullopt;
-  // One number for all, or one for each element: a vector, or a row.
+  // Scales and zeros have one number for all elements, or one for each (a vector or a row).
   const auto fits = [&](int64_t count) { return count == 1 || count == integers->count(); };
   if (!is_integer(integers->dtype()) || !fits(scales->count())) return std::nullopt;
   if (zeros && !fits(zeros->count())) return std::nullopt;
@@ -103,7 +103,7 @@ Vals qlinear_inputs(Emitter& e, const Dequantized& x, const DequantizedWeights& 
           zero_of(e, y)};
 }
 
-// Do all readers of the result want real numbers?
+// Whether the result stays float: no reader quantizes it or applies an activation to it.
 bool stays_float(const Node& node) {
   for (const Use& use : node.outputs[0]->uses) {
     if (is_quantize(*use.node) || activation_of(*use.node)) return false;

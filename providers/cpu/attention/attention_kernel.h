@@ -8,7 +8,7 @@ namespace sardonyx::cpu {
 // The masks of one row of scores, applied after scaling. A mask that does not step is one element
 // for the whole row; null: there is none.
 struct ScoreMasks {
-  float fill = 0;           // what scores become where `kept` says false,
+  float fill = 0;           // the score of positions where `kept` is false,
   bool fills_last = false;  // after `added` is added, else before
   const float* added = nullptr;
   bool added_steps = true;

@@ -20,11 +20,11 @@ inline int joining_threads(int threads, int64_t floats) {
 
 // The parameters that all heads of a call share. Strides are in elements.
 struct AttentionForm {
-  int64_t queries = 0, keys = 0;     // of a head; no head has more keys
-  int64_t size = 0, value_size = 0;  // of one query or key, and of one value
+  int64_t queries = 0, keys = 0;     // per head; no head has more keys
+  int64_t size = 0, value_size = 0;  // elements of a query or key, and of a value
   int64_t query_step = 0, key_step = 0, value_step = 0, out_step = 0;
   int64_t key_element_step = 1;  // where it is not 1, key_step is
-  float scale = 1;               // of the products of queries and keys
+  float scale = 1;               // multiplies the products of queries and keys
   float fill = 0;                // the score of positions where `kept` is false,
   bool fills_last = false;       // after `added` is added, else before
   bool zeroes_nan = false;       // weights that are NaN become 0
@@ -92,7 +92,7 @@ class HeadAttention {
   int64_t heads_ = 0, shares_ = 1;
   int threads_ = 1;
   bool is_packed_ = false;      // else keys and values are read unpacked
-  int64_t keys_per_block_ = 1;  // of a block
+  int64_t keys_per_block_ = 1;  // keys that a block of the loop handles
   int64_t queries_per_block_ = 1;
   int64_t score_step_ = 0;
   int64_t floats_per_thread_ = 0;

@@ -8,7 +8,7 @@ namespace sardonyx::cpu {
 
 // A row of float32 whose element i overlaps column i of the sum, for begin <= i < end.
 struct ShiftedRow {
-  const float* row;  // where its column 0 would be
+  const float* row;  // the address that column 0 would have
   int64_t begin, end;
 };
 

@@ -62,11 +62,11 @@ class Col2ImKernel : public Kernel {
   struct Pile {
     ShiftedRow rows[16];
     size_t count = 0;
-    bool goes_on = false;  // on what was added before
+    bool goes_on = false;  // adds to the previous sums instead of writing
     bool is_full() const { return count == std::size(rows); }
   };
 
-  // All blocks that overlap row `y` of a plane.
+  // Adds up all blocks that overlap row `y` of a plane.
   void add_row(const float* plane, int64_t y, float* to) const {
     Pile pile;
     for (int64_t tap = 0; tap < window_.kernel[0]; ++tap) {

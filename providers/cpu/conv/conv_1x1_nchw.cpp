@@ -23,7 +23,7 @@ constexpr int64_t kFewestPixels = 2 * kGemmF32Unit;
 
 struct Conv1x1Planes {
   int64_t images, groups, inputs, outputs;  // channels of a group
-  int64_t pixels;                           // of a plane
+  int64_t pixels;                           // elements of a plane
   Epilogue finish;
   bool has_residual;
 

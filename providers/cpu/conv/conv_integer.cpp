@@ -21,7 +21,7 @@ struct Piece {
   int64_t output;  // in a channel of the output
 };
 struct ColumnTile {
-  int64_t source, columns;  // of the first column; source only where columns are contiguous
+  int64_t source, columns;  // `source` of the first column, only where columns are contiguous
   size_t first_piece, end_piece;
 };
 
@@ -32,7 +32,7 @@ struct ConvIntegerPlan {
   bool is_padded, side_by_side;
   int64_t step;                                    // between neighbours of a line
   std::vector<int64_t> tap_offsets;                // in a padded channel
-  std::vector<std::pair<int64_t, int64_t>> lines;  // of the image, in the padded one
+  std::vector<std::pair<int64_t, int64_t>> lines;  // offsets in the image and the padded one
   int64_t line_length;
   std::vector<ColumnTile> tiles;
   std::vector<Piece> pieces;

@@ -143,7 +143,7 @@ double products_of(const ConvParams& f) {
 // Why tiles need too much memory, or too long between two checks of the deadline; or null.
 const char* why_unsupported_tile(const ConvParams& f) {
   if (f.is_padded && padded_elements(f, f.tile) > kMaxPadded) return "tiles are large";
-  // Nothing ends one before it is computed for as many outputs as the kernel takes at once.
+  // A tile cannot be interrupted before all outputs that the kernel takes at once are computed.
   const double tile_products = static_cast<double>(f.tile.rows * f.tile.columns) *
                                static_cast<double>(f.elements() * kConvolutionUnit);
   return tile_products > kMaxTileProducts ? "tiles take long" : nullptr;

@@ -18,7 +18,7 @@ struct OutputTile {
 
 // A tensor of one spatial dim, or of one column, is an image of one row.
 struct ConvParams {
-  ImageOrder from, read, to;  // of the input, of the memory windows are read from, of the output
+  ImageOrder from, read, to;  // the input, the memory windows are read from, the output
   bool is_padded;  // windows are read from padded tiles of the input, else from the input
   int64_t images, groups, inputs, outputs;  // channels of a group
   int64_t height, width, out_height, out_width;

@@ -66,7 +66,7 @@ class TransposedKernel : public Kernel {
     const CancelFlag& sign;
     std::byte* scratch;  // products, then addresses of taps and of their factors
   };
-  // Some output channels of one image.
+  // A task: some output channels of one image.
   struct DeconvTask {
     const float* in;  // the group's channels of the image
     float* out;       // the first output channel
@@ -253,7 +253,7 @@ class TransposedKernel : public Kernel {
   std::vector<int64_t> edges_;
   std::shared_ptr<const Buffer> weights_, bias_;
   std::vector<float> zeros_;
-  int64_t bands_ = 1;  // of rows, for different threads
+  int64_t bands_ = 1;  // bands of rows, one per thread
   int threads_ = 1;
 };
 

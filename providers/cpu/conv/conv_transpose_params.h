@@ -64,10 +64,10 @@ struct ConvTransposeParams {
   bool is_depthwise = false;        // then all channels are one group
   // Each output has one tap per channel: nothing is accumulated over the window.
   bool is_tiled = false;
-  bool merges_runs = false;    // of `stride` pixels, which have all channels then
-  int64_t padded_columns = 1;  // taps of a row of the window, with zeros up to whole runs
+  bool merges_runs = false;    // runs are `stride` pixels, with all their channels
+  int64_t padded_columns = 1;  // taps of a window row, zero-padded to whole runs
   int64_t chunk = 1;           // output channels of a group in one chunk
-  int64_t rows_per_tile = 1;   // of the input
+  int64_t rows_per_tile = 1;   // input rows
 
   int64_t taps() const { return rows.kernel * padded_columns; }
   int64_t chunks() const { return (outputs + chunk - 1) / chunk; }

@@ -11,7 +11,7 @@ namespace sardonyx::cpu {
 struct TapRow {
   const float* const* taps;     // [count], at the first pixel
   const float* const* factors;  // [count], of `channels` each, the same for all pixels; null: ones
-  size_t count;                 // of taps; may be 0
+  size_t count;                 // number of taps; may be 0
   const float* bias;            // [channels]
   float* out;
   int64_t tap_step, out_step;  // from pixel to pixel, in elements

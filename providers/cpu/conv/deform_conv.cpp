@@ -152,7 +152,7 @@ class DeformKernel : public Kernel {
     }
   }
 
-  // All outputs of a group at the pixels from `first` on.
+  // Computes all outputs of a group at the pixels from `first` on.
   void multiply(const KernelArgs& args, int64_t image, int64_t group, int64_t first,
                 const float* samples, float* panel) const {
     const int64_t length = channels_ / groups_ * taps_, members = outputs_ / groups_;

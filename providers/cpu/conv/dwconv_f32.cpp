@@ -249,12 +249,13 @@ void convolve_any(const DepthwiseImage& p, const OutputBlock& share) {
   }
 }
 
-// Both are positive.
+// a / b rounded up, for positive a and b.
 int64_t divided_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// One axis of every dilation-th output: with every dilation-th input that is a dense convolution.
+// One axis of a phase of a dilated convolution: every dilation-th output, which is a dense
+// convolution of every dilation-th input.
 struct Phase {
   Phase(const DepthwiseImage& p, size_t axis, int64_t size, int64_t phase) {
     const int64_t begin = phase - p.pad[axis], step = p.dilation[axis];
@@ -262,7 +263,7 @@ struct Phase {
     pad = (offset - begin) / step;
     this->size = size > offset ? divided_up(size - offset, step) : 0;
   }
-  int64_t offset, pad, size;  // of the inputs: where they begin, what is ahead, how many
+  int64_t offset, pad, size;  // the phase's first input, its padding, its number of inputs
 };
 
 // Whether there is a dense kernel of this size and stride, which has computed the share then.

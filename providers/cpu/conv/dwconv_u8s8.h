@@ -22,16 +22,16 @@ struct ByteDepthwiseRow {
   bool source_is_signed;  // int8, whose sums are to be those of bytes that are 128 more
   // [blocks][groups][columns of a tile][kDwConvBlock][kTapsPerTile]
   const int8_t* weights;
-  const int32_t* start;  // of each channel's sums
-  const float* scales;   // of each channel, between -1 and 1
-  int32_t zero;          // of results, which are
+  const int32_t* start;  // initial sums, per channel
+  const float* scales;   // per channel, between -1 and 1
+  int32_t zero;          // the zero point of the results, which are
   bool is_signed;        // int8, else uint8
   bool in_pairs;         // a tile is two columns, which share the elements they read
   uint8_t* out;
   int64_t in_column, out_column;  // from one to the next, in bytes
   int64_t columns;                // of the output
   int64_t channels;
-  int64_t last_channels;  // of the last column; others of it are not there
+  int64_t last_channels;  // channels that are stored of the last column
 };
 
 // The index of a channel in an array that is ordered by blocks.

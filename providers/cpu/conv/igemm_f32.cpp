@@ -54,7 +54,7 @@ void PackWindows(const LooseFloat* weights, std::span<const int64_t> order, int6
   }
 }
 
-// Some elements of all windows, for one or two vectors of outputs.
+// A stage of the accumulation: some elements of all windows, for one or two vectors of outputs.
 struct Stage {
   std::span<const int32_t> offsets;
   const float* weights;
@@ -200,8 +200,8 @@ HWY_INLINE void convolve_tile(const ConvolutionRows& p, const Stage& stage, int6
     convolve_columns<1, kVectors>(p, stage, row, begin, end);
 }
 
-// All windows, one stage. The first two tiles ask for every other cache line of the weights that
-// follow, a single one for all of them.
+// Runs one stage over all windows. The first two tiles prefetch every other cache line of the
+// weights that follow; a single tile prefetches all of them.
 template <size_t kVectors>
 HWY_INLINE void convolve_stage(const ConvolutionRows& p, Stage stage, int64_t first_row,
                                int64_t last_row, int64_t ahead) {
@@ -231,7 +231,7 @@ bool has_two_vectors(const ConvolutionRows& p, int64_t first) {
   return p.outputs - first > lanes();
 }
 
-// One panel after the other.
+// Loop order panel by panel: the tiles of windows are the inner loop.
 void convolve_by_panels(const ConvolutionRows& p, int64_t first_row, int64_t last_row,
                         int64_t first_output, int64_t last_output) {
   const auto elements = static_cast<int64_t>(p.offsets.size());
@@ -255,7 +255,7 @@ void convolve_by_panels(const ConvolutionRows& p, int64_t first_row, int64_t las
   }
 }
 
-// One tile after the other.
+// Loop order tile by tile: the panels of weights are the inner loop.
 void convolve_by_tiles(const ConvolutionRows& p, int64_t first_row, int64_t last_row,
                        int64_t first_output, int64_t last_output) {
   for_tiles<kWindows>(first_row, last_row, p.columns,

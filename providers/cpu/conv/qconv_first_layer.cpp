@@ -12,7 +12,7 @@ namespace {
 // Rows of planes with padding at their ends.
 struct QConvFirstLayerParams {
   ConvParams f;       // elements are bytes
-  int64_t rows;       // of the output that are computed from one tile of planes
+  int64_t rows;       // output rows computed from one tile of planes
   int64_t row_bytes;  // of a padded row
   int64_t quads;      // of a row of a window
 
@@ -25,7 +25,7 @@ struct QConvFirstLayerParams {
 };
 
 QConvFirstLayerParams first_layer_params(const QConvCall& call) {
-  constexpr int64_t kNearBytes = 32 << 10;  // of a tile, beside weights and results
+  constexpr int64_t kNearBytes = 32 << 10;  // the most bytes of a tile, beside weights and results
   QConvFirstLayerParams form{
       conv_int8_params(call.x(), call.w(), call.y(), call.window, 1, ImageOrder::kPlanes,
                        /*is_copied=*/true),

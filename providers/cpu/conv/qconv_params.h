@@ -24,7 +24,7 @@ struct QConvCall {
   const CenteredWeights& weights;  // int8 in the tensor's own order
   int32_t x_zero;                  // zero points
   int32_t y_zero;
-  const std::vector<float>& scales;  // of x times w over that of y, for all outputs or each
+  const std::vector<float>& scales;  // x_scale * w_scale / y_scale, one or one per output
 
   const Shape& x() const { return request.inputs[slots.x].shape; }
   const Shape& w() const { return request.inputs[slots.w].shape; }

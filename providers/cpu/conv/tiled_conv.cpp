@@ -10,7 +10,7 @@ namespace {
 
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kMinProducts = 1 << 18;
-// About the windows of a micro-kernel's tile: threads share images in multiples of this.
+// About as many windows as a micro-kernel's tile has. Threads share images in multiples of this.
 constexpr int64_t kWindowsPerTile = 14;
 
 }  // namespace

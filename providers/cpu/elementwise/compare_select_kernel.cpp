@@ -100,7 +100,7 @@ void choose_row(const Choice& row) {
   T* out = static_cast<T*>(row.out);
   for (int64_t i = 0; i < row.count; ++i) {
     const T yes = taken[taken_steps ? i : 0], no = other[other_steps ? i : 0];
-    // All ones or none, so that no branch has to be guessed.
+    // The mask has all bits set or none, so that the selection needs no branch.
     const T mask =
         static_cast<T>(T{0} - static_cast<T>(row.condition[condition_steps ? i : 0] != 0));
     out[i] = static_cast<T>((yes & mask) | (no & static_cast<T>(~mask)));

@@ -205,8 +205,8 @@ Prepared prepare_binary_with_alpha(const KernelRequest& request) {
                       ops::float_params(request.op, request.raw_attrs)[0]);
 }
 
-// Any number of inputs of one shape, joined from the left while they are in the nearest cache; the
-// mean divides their sum.
+// Folds any number of inputs of one shape from the left, piece by piece while they are in the L1
+// cache; Mean divides the sum.
 class FoldKernel : public Kernel {
  public:
   FoldKernel(Binary op, bool is_mean, BroadcastLoop grid, const KernelRequest& request)
@@ -289,7 +289,7 @@ constexpr KernelEntry kElementwiseEntries[] = {
     {"Pow", "elementwise_f32", prepare_pow},
 };
 
-// And every function of one number that is an op.
+// Adds an entry for every unary function that is an op.
 std::vector<KernelEntry> with_functions() {
   std::vector<KernelEntry> entries(std::begin(kElementwiseEntries), std::end(kElementwiseEntries));
   for (const auto& [name, function] : unary_functions()) {

@@ -21,8 +21,8 @@ struct NamedUnary {
   std::string_view name;  // an op of ai.onnx, or GeluTanh, Square, Cube
   Unary function;
 };
-// All there are; kernels of elementwise ops, of their groups and activations of fused ops are made
-// of them.
+// All unary row functions, which the kernels of elementwise ops, of fused groups and of activations
+// call.
 std::span<const NamedUnary> unary_functions();
 // nullptr where there is none.
 Unary find_unary(std::string_view name);
@@ -46,7 +46,7 @@ enum class Binary : uint8_t {
   kHardSigmoidGrad
 };
 
-// That of the op of ai.onnx, or of a gradient.
+// The binary function of an op of ai.onnx, or of a gradient op; nullopt where there is none.
 std::optional<Binary> find_binary(std::string_view name);
 
 // x^exponent, where that has a function of its own: models are full of squares.

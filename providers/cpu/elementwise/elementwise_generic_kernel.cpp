@@ -165,7 +165,7 @@ NumberPairRow double_pair(PairOp op) {
   }
 }
 
-// Two's complement: what depends on bits alone is the same for both signs.
+// Integers are two's complement: ops on bits alone have one kernel for signed and unsigned types.
 NumberPairRow NumberPairRowOf(PairOp op, DType dtype) {
   if (dtype == DType::kDouble) return double_pair(op);
   const bool is_shift = op == PairOp::kShiftLeft || op == PairOp::kShiftRight;
@@ -265,7 +265,7 @@ NumberRow NumberRowOf(NumberOp op, DType dtype) {
 struct BFloat16Bits {
   uint16_t bits;
 };
-// Any byte but 0 is true.
+// A bool as a byte, of which any value but 0 is true.
 struct BoolByte {
   uint8_t byte;
 };

@@ -25,7 +25,7 @@ bool has_one_element(const KernelTensor& tensor) {
   return element_count(tensor.shape) == 1;
 }
 
-// One element for each channel, perhaps of each image, of values of the shape `whole`.
+// Whether `shape` has one element for each channel, or for each channel and image, of `whole`.
 bool is_per_channel(const Shape& shape, const Shape& whole) {
   const size_t rank = whole.size();
   if (rank < 3 || shape.size() + 1 < rank || shape.size() > rank) return false;
@@ -85,7 +85,7 @@ const char* why_unsupported_layouts(const KernelRequest& request) {
   return nullptr;
 }
 
-// Has the first output the type of the first input, for all that its row says?
+// Whether output 0 may have the type of input 0, as far as the op's signature says.
 bool may_keep_type(const OpDef& op) {
   const Signature& signature = signature_of(op);
   const Param &input = signature.inputs[0], &output = signature.outputs[0];

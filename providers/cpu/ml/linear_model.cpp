@@ -88,7 +88,7 @@ class ScalerKernel : public Kernel {
       : count_(element_count(request.inputs[0].shape)), threads_(request.threads) {
     const size_t period =
         std::lcm(std::max<size_t>(attrs.offset.size(), 1), std::max<size_t>(attrs.scale.size(), 1));
-    // Some periods in a row: few features are no vector.
+    // Coefficients are repeated to whole vectors, since a few features do not fill one.
     const size_t length = (kVector + period - 1) / period * period;
     for (size_t i = 0; i < length; ++i) {
       offsets_.push_back(attrs.offset.empty() ? 0 : attrs.offset[i % attrs.offset.size()]);

@@ -36,7 +36,7 @@ class TreeTraversal {
  private:
   struct TreeNode {
     T split;
-    uint32_t feature;  // of kNanBit: a NaN passes
+    uint32_t feature;  // kNanBit is set where NaN takes next[1]
     int32_t next[2];   // [1] where x <= split
   };
   struct Root {
@@ -70,13 +70,13 @@ class TreeTraversal {
 
   std::vector<TreeNode> nodes_;
   std::vector<Root> roots_;
-  std::vector<uint32_t> first_weights_;  // of each leaf and behind the last one
+  std::vector<uint32_t> first_weights_;  // per leaf, and one past the last leaf
   std::vector<ops::LeafWeight<T>> weights_;
   struct Vote {
     T weight;
     int32_t target;
   };
-  std::vector<Vote> votes_;  // of each leaf, where each has one weight; else empty
+  std::vector<Vote> votes_;  // per leaf, where each has one weight; else empty
   std::vector<MaskedTree> masked_trees_;
   std::vector<MaskedBranch> masked_branches_;
   std::vector<int32_t> masked_leaves_;  // nodes, in the order of the bits

@@ -6,8 +6,8 @@
 namespace sardonyx::cpu {
 
 struct RowStatistics {
-  float mean = 0;    // what was taken off
-  float factor = 1;  // what the rest was multiplied by, before `scale`
+  float mean = 0;    // the subtracted mean
+  float factor = 1;  // the factor of the centered elements, before `scale`
 };
 
 // out[i] = (in[i] - mean) * factor * scale[i] + bias[i] for i < count, with the mean of the

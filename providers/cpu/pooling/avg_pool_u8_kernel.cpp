@@ -129,7 +129,7 @@ void MeansToSigned(const int32_t* sums, const MeanScale& to, int8_t* out, size_t
   quantize(sums, to, out, count);
 }
 
-// Every `stride`-th element moves to the front.
+// Compacts every `stride`-th element to the front.
 HWY_INLINE void gather_front(int32_t* values, size_t stride, size_t count) {
   size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR

@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// Up to 2^23 bytes.
+// The sum of up to 2^23 bytes, which int32 holds.
 template <typename T>
 int32_t sum_of_bytes(const T* in, size_t count);
 

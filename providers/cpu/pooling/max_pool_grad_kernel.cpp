@@ -28,7 +28,7 @@ HWY_INLINE void share(D, V a, V b, V c, V last, V d_y, V out[4]) {
   out[0] = hn::IfThenZeroElse(second, rest);
 }
 
-// One output at a time, for what is left of a row.
+// The tail of a row, one output at a time.
 HWY_INLINE void one_window(const float* top, const float* bottom, float d_y, size_t step,
                            float* d_top, float* d_bottom) {
   const hn::CappedTag<float, 1> d;

@@ -57,7 +57,7 @@ class MaxIndices {
   }
 
   static size_t line_step(const Window1d& line) {
-    const size_t lanes = hn::Lanes(D());  // of slack, thrice
+    const size_t lanes = hn::Lanes(D());  // three vectors of slack, one for rounding up
     return (line.length() + 4 * lanes - 1) / lanes * lanes;
   }
 

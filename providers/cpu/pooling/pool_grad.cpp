@@ -55,7 +55,8 @@ PoolGradAxis pool_grad_axis(const ops::Window& window, size_t axis) {
   return result;
 }
 
-// Up to kAxes spatial axes; missing ones are first and have one element.
+// The geometry of a pool with up to kAxes spatial axes; missing ones come first and have one
+// element.
 struct PoolGradGeometry {
   std::array<PoolGradAxis, kAxes> axes;
   int64_t images = 0;  // [images, spatial..., lanes]

@@ -9,8 +9,8 @@
 
 namespace sardonyx::cpu {
 
-// About what stays in the nearest cache; of rows that are merged in place, what makes a task
-// worth its start.
+// Elements of a line that about fit into the L1 cache; and of rows that are merged in place, enough
+// to make a task worth its start.
 constexpr int64_t kLineLength = 1 << 12, kLengthInPlace = 1 << 14;
 constexpr int64_t kTaskWork = 1 << 16;
 // Elements below which a second thread does not pay for its start.

@@ -252,7 +252,7 @@ Prepared prepare_norm(const KernelRequest& request) {
   return prepare_pool(request, attrs, Method::kNorm, attrs.p);
 }
 
-// One window over everything.
+// The global pool: one window over all elements of a channel.
 template <Method method>
 Prepared prepare_global(const KernelRequest& request) {
   return prepare_windows(request, ops::global_window(request.inputs[0].shape), method);

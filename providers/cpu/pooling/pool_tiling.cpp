@@ -22,7 +22,7 @@ bool is_unpadded(const ops::Window& window, size_t axis) {
   return window.pads_begin[axis] == 0 && window.pads_end[axis] == 0;
 }
 
-// One window over all elements.
+// Whether one window covers all elements of the axis.
 bool is_covered(const ops::Window& window, size_t axis) {
   return window.out[axis] == 1 && is_unpadded(window, axis) &&
          window.kernel[axis] == window.in[axis] && window.dilations[axis] == 1;

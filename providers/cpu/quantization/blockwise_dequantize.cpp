@@ -112,7 +112,8 @@ Prepared prepare_blockwise(const KernelRequest& request) {
   if (element_count(x) == 0 || x.empty()) return Prepared::refuse("there is no axis");
   AxisSplit split{1, 1, element_count(x)};
   int64_t width = 1;
-  // One scale is that of all elements, and a vector has one axis, whatever the attributes say.
+  // The attribute `axis` is ignored for a single scale, which is that of all elements, and for
+  // vectors, which have one axis.
   const bool is_single = element_count(scale) == 1;
   const size_t axis =
       x.size() == 1 || is_single ? 0 : axis_of(integer_attribute(request, "axis", 1), x.size());

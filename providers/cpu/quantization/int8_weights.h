@@ -15,8 +15,8 @@ inline constexpr const char* kNoInt8 = "weights without their zero point do not 
 // Constant weights minus their zero points. The tensor outlives them.
 class CenteredWeights {
  public:
-  // One zero point for all (none: 0), or one for each channel, whose weights are `step` elements
-  // apart. nullopt where a difference does not fit into int8.
+  // `zero_points` has one element for all (null: 0), or one for each channel, whose weights are
+  // `step` elements apart. nullopt where a difference does not fit into int8.
   static std::optional<CenteredWeights> of(const Tensor& weights, const Tensor* zero_points,
                                            int64_t step);
   // The int8 elements, readable while the kernel is prepared.

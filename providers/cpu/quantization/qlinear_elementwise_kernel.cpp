@@ -60,7 +60,7 @@ HWY_INLINE Bytes<T> join_vector(const QLinearScales& scales, const QuantizedOper
   return hn::DemoteTo(hn::Rebind<T, D>(), sum);
 }
 
-// Less than a vector, by a padded copy.
+// Computes fewer elements than a vector, on a padded copy.
 template <typename T, class Join>
 HWY_INLINE void join_few(const QLinearScales& scales, const QuantizedOperands<T>& few, size_t count,
                          const Join& join) {
@@ -125,7 +125,8 @@ HWY_INLINE void join_row(const QLinearScales& scales, const OperandRow<T>& a,
   const hn::Rebind<T, D> narrow;
   const size_t block = Int8Rounding<T>::lanes(), lanes = hn::Lanes(D());
   if (count < lanes) return join_few(scales, at(0), count, join);
-  // It may begin in the one before, where the output may have replaced an operand by then.
+  // The last vector may overlap the one before; it is computed first, since the output may
+  // overwrite an operand.
   const auto last = join_vector(scales, at(count - lanes), join);
   size_t i = 0;
   for (; i + block <= count; i += block)
@@ -280,7 +281,7 @@ HWY_INLINE V greater(V x, V best) {
 void WidenRange(const float* in, size_t count, float& low, float& high) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  // Several, so that comparisons need not wait for each other.
+  // Independent ranges, so that comparisons do not form one dependency chain.
   constexpr size_t kRanges = 4;
   V lows[kRanges], highs[kRanges];
   std::fill_n(lows, kRanges, hn::Set(d, low));

@@ -54,7 +54,8 @@ class QuantizedLstmKernel : public RnnTimeLoop {
   }
 
  protected:
-  // Both operands as int16, a row of bytes, the gates of a step, scales of columns, and two scales.
+  // Scratch of one direction: both operands as int16, a row of bytes, the gates of a step, the
+  // scales of columns, and two scales.
   size_t own_bytes() const override {
     return (2 + s_.row() + s_.batch * s_.row()) * sizeof(float) +
            (s_.steps * s_.batch * even(s_.in) + s_.batch * even(s_.hidden)) * sizeof(int16_t) +
@@ -150,7 +151,8 @@ class QuantizedLstmKernel : public RnnTimeLoop {
     }
   }
 
-  // That of input `slot`, whose scale is input `scale`, followed by the zero point.
+  // The packed matrix of input `slot`, whose scale is input `scale` and whose zero point is the
+  // input after that.
   PackedMatrix matrix(const KernelRequest& request, size_t direction, size_t slot, size_t scale,
                       size_t depth) const {
     const Tensor& zeros = *request.inputs[scale + 1].constant;

@@ -87,7 +87,7 @@ struct PackedGates {
 
 constexpr size_t kPeepholes = 3;
 
-// How many floats the parts of PackedGates are, and how they are made of the op's inputs.
+// The sizes of the parts of PackedGates, in floats, and how they are packed from the op's inputs.
 class GatePacking {
  public:
   GatePacking(PackedCell cell, const RecurrentSizes& sizes, const KernelRequest& request)

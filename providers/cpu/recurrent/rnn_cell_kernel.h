@@ -71,7 +71,7 @@ struct CellStep {
   CellFunctions functions = {};
   const float* peepholes = nullptr;  // [i, o, f][lanes] of an LSTM; null: none
 };
-// One gate alone, whose function is the candidate's.
+// A step of RNN, which has one gate; its activation is the candidate's.
 void rnn_step(const CellStep& step);
 // Gates i, o, f, c (ONNX's order).
 void lstm_step(const CellStep& step);

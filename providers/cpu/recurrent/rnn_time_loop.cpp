@@ -9,9 +9,9 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Less work is not worth a second thread.
+// The least products of a thread: below this a second thread does not pay.
 constexpr size_t kMinProductsOfThread = size_t{1} << 18;
-// Fewer sequences take as long as these.
+// The least sequences of a thread: fewer take as long.
 constexpr size_t kMinRowsOfThread = 4;
 
 }  // namespace
@@ -209,7 +209,7 @@ void RnnTimeLoop::run_direction(const KernelArgs& args, size_t index, std::byte*
   });
 }
 
-// All steps of the rows of `scratch`, the panels in `parts` shares.
+// Runs all steps of the rows of `scratch`, with the panels split into `parts` shares.
 void RnnTimeLoop::run_steps(const KernelArgs& args, size_t index, RnnScratch scratch, int parts,
                             const CancelFlag& sign) const {
   const auto stride = static_cast<int64_t>(s_.batch_first ? 1 : s_.batch);
@@ -269,7 +269,7 @@ void RnnTimeLoop::load_state(const void* initial, size_t index, const RnnScratch
   }
 }
 
-// This share's units of one step into Y [steps, directions, batch, hidden] or [batch, steps,
+// Stores this share's units of one step into Y [steps, directions, batch, hidden] or [batch, steps,
 // directions, hidden]. Past its end a sequence gives zeros.
 void RnnTimeLoop::store_step(const KernelArgs& args, size_t index, size_t i,
                              const RnnScratch& scratch, const TimeStep& step,

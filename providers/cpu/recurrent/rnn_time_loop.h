@@ -83,16 +83,16 @@ class RnnTimeLoop : public Kernel {
 
   // Bytes of RnnScratch::own.
   virtual size_t own_bytes() const { return 0; }
-  // Before any direction.
+  // Called once before any direction.
   virtual void read_input(const KernelArgs&, const RnnScratch&) const {}
-  // Before input_part() of a direction.
+  // Called before input_part() of a direction.
   virtual void begin_direction(size_t direction, const RnnScratch& scratch) const {
     (void)direction, (void)scratch;
   }
   // Fills RnnScratch::x for a range of panels; may return early once its CancelFlag is set.
   virtual void input_part(const KernelArgs& args, size_t direction, const RnnScratch& scratch,
                           const PanelRange& share) const = 0;
-  // Before the step number `index`; RnnScratch::h is the state of all rows.
+  // Called before step `index`; RnnScratch::h is the state of all rows.
   virtual void read_state(const KernelArgs& args, size_t direction, size_t index,
                           const RnnScratch& scratch) const {
     (void)args, (void)direction, (void)index, (void)scratch;

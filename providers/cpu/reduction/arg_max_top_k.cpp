@@ -54,7 +54,7 @@ class ExtremeKernel : public Kernel {
 
  private:
   int64_t of_row(const float* row) const {
-    // Two calls cost more than looking at a few elements one by one.
+    // Rows up to this are scanned element by element, which costs less than two kernel calls.
     constexpr int64_t kFew = 16;
     if (s_.size < kFew) {
       return is_max_ ? ops::find_extreme<true>(row, s_.size, 1, last_)

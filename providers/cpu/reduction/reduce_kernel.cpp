@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// How an element is taken into a result; `Merged` is how results are joined.
+// How an element is accumulated into a result; `Merged` combines partial results.
 struct AddValue {
   using Merged = AddValue;
   template <class T>

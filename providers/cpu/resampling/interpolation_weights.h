@@ -28,7 +28,8 @@ struct SampledAxis {
 constexpr size_t kPointsPerTile = 64;
 constexpr size_t kMaxParts = 16;
 
-// Some points: from one part of weight 1 each, axis by axis, outermost first.
+// The weighted parts of a tile of points. It starts with one part of weight 1 for each point, which
+// every axis, outermost first, splits into its neighbours.
 struct PointList {
   size_t parts = 1;
   alignas(64) int32_t at[kMaxParts * kPointsPerTile];  // [parts][kPointsPerTile], -1: a zero

@@ -75,7 +75,7 @@ void blend_row(const AxisPass& pass, const float* in, float* out, int64_t index,
               out, inner);
 }
 
-// All outputs of a block of lines.
+// Computes all outputs of a block of transposed lines.
 void blend_transposed(const AxisPass& pass, const float* in, float* out, int64_t block,
                       float* pixels) {
   const ChannelBlocks blocks(pass.split.outer);

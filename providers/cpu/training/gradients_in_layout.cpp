@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kBlock = ImageLayout::kChannelBlock;
 
-// How many channels of one position are neighbours in this layout; 0 where it is none of the known
-// ones or the last block is not full.
+// The number of channels of one position that are adjacent in this layout; 0 where it is none of
+// the known ones or the last block is not full.
 int64_t neighbours(const KernelTensor& tensor, const LayoutPtr& layout) {
   const Shape& shape = tensor.shape;
   if (!layout || shape.size() < 3 || shape.size() > 5) return 0;

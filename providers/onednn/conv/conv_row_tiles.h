@@ -21,7 +21,7 @@ struct TiledConvolution {
     kWeightGrad,  // reads spec.dst, writes spec.weights; tiles are of output channels
   };
   Kind kind = Kind::kForward;
-  ConvolutionSpec spec;      // of the whole
+  ConvolutionSpec spec;      // the whole convolution
   Desc from, weights, made;  // layouts of the whole primitive; for kWeightGrad
                              // `made` is the layout of the weights
   bool layouts = false;      // true if memory has the layouts `from` and `made`; else row-major
@@ -32,8 +32,8 @@ struct TiledConvolution {
 
 struct ConvTile {
   Primitive primitive;
-  Desc from, made;            // of the tile's own memory
-  Desc from_part, made_part;  // of the tile within the whole
+  Desc from, made;            // layouts of the tile's own memory
+  Desc from_part, made_part;  // layouts of the tile as a part of the whole tensors
 };
 
 // The images and rows of a tile; for kWeightGrad its channels.

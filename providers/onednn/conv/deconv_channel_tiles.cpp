@@ -63,8 +63,8 @@ class ChannelTiling {
   using Place = SequenceBuilder::Place;
   struct TileArgument {
     int name;
-    Desc own;   // of the tile's memory
-    Desc part;  // of the tile within the whole
+    Desc own;   // the layout of the tile's own memory
+    Desc part;  // the layout of the tile as a part of the whole tensor
   };
 
   ConvolutionSpec spec_of(int64_t channels) const {
@@ -101,8 +101,8 @@ class ChannelTiling {
     return arguments;
   }
 
-  // One piece for each argument, and the scratchpad, as large as the largest tile wants it: the
-  // first, since only the last may have fewer channels.
+  // One buffer for each argument and one for the scratchpad, each as large as the largest tile
+  // needs. That is the first one, since only the last may have fewer channels.
   std::vector<Place> memory_of(SequenceBuilder& builder,
                                const std::vector<ChannelTile>& tiles) const {
     std::vector<Place> places;

@@ -101,7 +101,7 @@ inline int binary_argument(size_t place) {
 dnnl::primitive_attr attributes(const PostOps& post_ops = {}, float scale = 1);
 constexpr int kSourceZeroPoint = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
 
-// How a primitive on bytes makes its results out of sums of products:
+// The epilogue of an int8 primitive, from int32 sums to results:
 //   dst = post_ops(scale * (sum + bias)) + destination_zero.
 struct IntegerScaling {
   int32_t source_zero = 0;          // taken off every element of the source

@@ -89,8 +89,8 @@ struct Library {
 // the next call tries again.
 const Library& library();
 
-// How many OpenMP threads oneDNN's primitives take that the calling thread makes or runs. The
-// setting is the thread's own and the program's as well: put it back when the primitive has run.
+// Sets the OpenMP threads of primitives that the calling thread makes or runs. The program's own
+// OpenMP code on this thread sees the setting too, so restore it when the primitive has run.
 void set_onednn_threads(int threads);
 int onednn_threads();
 

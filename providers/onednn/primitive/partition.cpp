@@ -48,7 +48,7 @@ double evenness(int64_t units, int64_t largest, int64_t parts, int64_t threads) 
   return static_cast<double>(units) / static_cast<double>(threads * rounds * largest);
 }
 
-// All ways to cut along one axis or two, the best first.
+// All grids that cut the work along one axis or two, the best first.
 std::vector<Grid> grids_of(const Work& work, int64_t threads) {
   std::vector<Grid> grids;
   const auto largest = [](int64_t units, int64_t pieces) { return (units + pieces - 1) / pieces; };
@@ -83,7 +83,7 @@ AxisRange piece_of(const CutAxis& axis, int64_t unit, int64_t piece, int64_t pie
           std::min(units * (piece + 1) / pieces * unit, axis.extent)};
 }
 
-// One part while its arguments are being cut.
+// Builds one part by cutting its arguments axis by axis.
 class PartCutter {
  public:
   explicit PartCutter(const Work& work) : arguments_(work.arguments) {}

@@ -34,7 +34,7 @@ struct CutAxis {
   int64_t extent = 0;
   std::vector<Along> along;
   std::optional<Windows> windows = std::nullopt;
-  int64_t unit = 1;  // where a part may begin: at multiples of this that are whole blocks, too
+  int64_t unit = 1;  // parts begin at multiples of this, which must be whole blocks as well
 };
 
 // The rows that a part's windows find outside of its slice, along one spatial axis.
@@ -79,9 +79,9 @@ bool gemm_sums_depend_on_extents();
 // Sets the minimum work of a part and returns the previous one. For tests.
 double set_min_products_per_part(double products);
 
-// About as many parts as `threads`, or as fixed parts are; none where one thread is as fast, or no
-// axis can be cut.
-// `whole` is the primitive of all, which the parts are to be like.
+// Cuts `work` into about `threads` parts, or into its fixed number; empty where one thread is as
+// fast or no axis can be cut. The parts use the same implementation as `whole`, the primitive of
+// all of it.
 std::vector<PrimitivePart> parts_of(const Work& work, const Primitive& whole, int threads);
 
 // Axes of all dims that `arguments` have in common with `model`, the outermost in memory first;
