@@ -32,7 +32,7 @@ class Log {
   // Lines up to `level` go to `sink`, or to stderr where there is none.
   explicit Log(LogLevel level = LogLevel::kOff, LogSink sink = {});
 
-  // Asked before a text is assembled that costs something.
+  // Whether lines of this level are written. Ask before assembling an expensive text.
   bool wants(LogLevel level) const { return level <= level_; }
 
   template <typename... Parts>

@@ -10,7 +10,7 @@
 
 namespace sardonyx {
 
-// Serves any number of threads at once.
+// Logs each named warning once. Thread-safe.
 class NamedWarnings {
  public:
   // Refers to `log`, which must outlive it.

@@ -15,12 +15,12 @@ namespace sardonyx {
 // A slot belongs to one run at a time. Copies show the same result, which then stays as it is.
 class OutputSlot {
  public:
-  // Left to the library.
+  // A slot that is left to the library.
   OutputSlot() = default;
-  // Bound: a run writes its result into the elements of `memory`, whoever else holds them, where it
-  // comes with the same type and shape. Where it does not, the slot shows it in memory of the
-  // library's, or the run is refused (RunOptions::strict_outputs). Throws kInvalidArgument where
-  // `memory` is undefined.
+  // A slot bound to `memory`: a run writes its result into these elements, whoever else holds them,
+  // if it has the same type and shape. If not, the slot shows the result in the library's memory,
+  // or the run is refused (RunOptions::strict_outputs). Throws kInvalidArgument where `memory` is
+  // undefined.
   static OutputSlot bound(Tensor memory);
 
   // Binds this slot to `memory` and reuses the slot's own storage for dims, without an allocation.

@@ -21,13 +21,13 @@ struct PartialExecutable {
 // the graph has no such value.
 std::shared_ptr<Graph> selected(const Graph& graph, std::span<const std::string> names);
 
-// The selections, or other things of that kind, that were asked for last, by what tells them apart.
+// A least-recently-used cache of selections, or other items of that kind, by key.
 template <typename Key, typename Item = const PartialExecutable>
 class PartialExecutables {
  public:
   using Made = std::shared_ptr<Item>;
-  // `make` is called where there is none for `key`; then the one that was not used for longest goes
-  // where there are more than `most`.
+  // Returns the item of `key`, which `make` makes where there is none; then the least recently used
+  // item is dropped if there are more than `most`.
   template <typename Make>
   Made find(std::span<const Key> key, size_t most, const Make& make) {
     const std::lock_guard lock(mutex_);

@@ -12,7 +12,7 @@
 
 namespace sardonyx {
 
-// A time that the clock can tell, however much is asked for.
+// The time `wait` from now, clamped to 30 years, so that the sum does not overflow.
 inline std::chrono::steady_clock::time_point time_after(std::chrono::milliseconds wait) {
   constexpr std::chrono::milliseconds kLongest = std::chrono::years(30);
   return std::chrono::steady_clock::now() + std::clamp(wait, -kLongest, kLongest);
@@ -34,7 +34,8 @@ class EitherStop {
   std::stop_callback<Stop> from_a_, from_b_;
 };
 
-// `error`, which a run with `given` for `inputs` met, as the fault of the request.
+// `error`, thrown by a run with `given` for `inputs`, reworded as an invalid argument of the
+// request.
 Error blamed_on_request(const Error& error, std::span<const ValueInfo> inputs,
                         std::span<const Datum* const> given);
 

@@ -13,7 +13,7 @@ namespace sardonyx {
 struct ValueInfo {
   // The name by which a run is given the input or returns the output.
   std::string name;
-  // Dims that a run fixes have names.
+  // The type; dims that are fixed only by a run have names.
   Type type;
 };
 
@@ -41,8 +41,8 @@ struct MemoryPlan {
   std::vector<Item> items;
 };
 
-// The kernel of one step of a plan, and the others that were asked before it, in their order, each
-// with the reason why it refused.
+// The kernel of one step of a plan, and the kernels that were asked before it, in that order, each
+// with the reason for its refusal.
 struct NodeKernel {
   std::string op, name, implementation;
   std::string types;                    // as in NodeTiming

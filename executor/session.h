@@ -77,8 +77,8 @@ class Session {
   // run_into() for inputs that are not contiguous.
   void run_into(DatumRefs inputs, std::span<OutputSlot> outputs,
                 const RunOptions& options = {}) const;
-  // Any values of the model by name, in the order of `names`, and nothing that these do not need.
-  // Outputs are computed as `run` does; with a name that is none, all are computed without fusion.
+  // Computes any values of the model by name, in the order of `names`, and only what they need.
+  // Outputs are computed as `run` does; if some name is no output, all are computed without fusion.
   std::vector<Datum> fetch(const NamedData& inputs, std::span<const std::string> names,
                            const RunOptions& options = {}) const;
   std::vector<Datum> fetch(std::span<const Datum> inputs, std::span<const std::string> names,

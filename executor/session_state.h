@@ -23,8 +23,8 @@ class SessionState {
   std::shared_ptr<ThreadPool> pool;
   int threads = 1;  // the threads of the pool that one run uses
   Precision precision = Precision::kFloat32;
-  // Both are off where no pass rewrites the graph: then each op runs on the kernel that it would
-  // run on by itself, so that eager calls and the graph give the same bits.
+  // Both are off if no pass rewrites the graph. Each op then runs the kernel that it would run
+  // alone, so that eager calls and the graph give the same bits.
   bool layouts = true;
   bool specializes = true;  // kernels are told which inputs never change
   size_t max_plans = 32;
@@ -46,7 +46,8 @@ class SessionState {
   BufferPool& buffers() { return buffers_; }
   // Memory for what ops need while they run.
   std::unique_ptr<Scratch> borrow_scratch();
-  // Called while errors are on their way: where there is no memory to keep it, it is let go.
+  // Also called during stack unwinding: if there is no memory to keep the scratch in the list, it
+  // is freed.
   void return_scratch(std::unique_ptr<Scratch> scratch) noexcept;
   // Gives back what is not in use.
   void trim();

@@ -12,14 +12,16 @@
 
 namespace sardonyx::c_api {
 
-// Calls an array's release once nobody refers to its memory. Until take() it is the caller's.
+// Owns an imported array and calls its release when the last tensor on its memory is gone. Until
+// take() the array is the caller's.
 class ArrowKeeper {
  public:
   ArrowKeeper() = default;
   ~ArrowKeeper();
   ArrowKeeper(const ArrowKeeper&) = delete;
   ArrowKeeper& operator=(const ArrowKeeper&) = delete;
-  // Moves the array here, as the interface has it.
+  // Moves the array here and marks the caller's struct as released, as the Arrow interface
+  // prescribes.
   void take(ArrowArray& array);
 
  private:

@@ -42,7 +42,7 @@ struct sx_binding {
 
 namespace sardonyx::c_api {
 
-// The binding, which must not be at work in another thread.
+// Checks that the binding has no asynchronous run under way, and returns it.
 template <typename Binding>
 Binding& idle(Binding* binding) {
   Binding& found = require(binding, "binding");

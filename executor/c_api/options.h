@@ -25,8 +25,8 @@ sx_error* error_place(const Options* options) {
   return error && error->struct_size >= sizeof(size_t) ? error : nullptr;
 }
 
-// Throws kInvalidArgument where the caller wants to be told, but says no size: it would read the
-// status of a struct that nobody wrote.
+// Throws kInvalidArgument where `error` is set but its struct_size is not: the outcome could not be
+// written, and the caller would read an uninitialised status.
 template <typename Options>
 void check_error_place(const Options* options) {
   if (!options || options->struct_size < offsetof(Options, error) + sizeof(options->error)) return;

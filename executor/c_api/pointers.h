@@ -5,14 +5,14 @@
 
 namespace sardonyx::c_api {
 
-// Throws kInvalidArgument where the pointer is NULL.
+// Dereferences a caller's pointer. Throws kInvalidArgument where it is NULL.
 template <typename T>
 T& require(T* pointer, const char* name) {
   if (!pointer) fail(ErrorCode::kInvalidArgument, name, ": expected a pointer, got NULL");
   return *pointer;
 }
 
-// A place for something that is made: NULL there until it is.
+// The caller's out parameter for a new handle, which is set to NULL first.
 template <typename T>
 T*& require_place(T** pointer, const char* name) {
   T*& place = require(pointer, name);
@@ -20,7 +20,8 @@ T*& require_place(T** pointer, const char* name) {
   return place;
 }
 
-// Makes a T there. An assignment would make it before it asks for the place, and lose it.
+// Creates a T in the caller's out parameter. A plain assignment would create it before the
+// parameter is checked, and leak it if that throws.
 template <typename T>
 void make_at(T** pointer, const char* name) {
   T*& place = require_place(pointer, name);

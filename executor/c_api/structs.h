@@ -18,13 +18,13 @@ namespace sardonyx::c_api {
 
 sx_status status_of(ErrorCode code);
 
-// Remembers the error for sx_last_error(), in this thread.
+// Keeps the error in this thread for sx_last_error(), and returns its status.
 sx_status note_error(const Error& error) noexcept;
 sx_status note_error(sx_status status, const char* message, const char* node = "") noexcept;
 // Tells `to`, which may be null, of a call that ended with `status` in this thread.
 void tell(sx_error* to, sx_status status) noexcept;
 
-// Runs `body`, which may throw anything.
+// Runs `body` and turns whatever it throws into a status.
 template <typename Body>
 sx_status guarded(const Body& body) noexcept {
   try {
@@ -102,7 +102,7 @@ void fill_struct(T* to, const T& values, const char* what) {
   write_struct(target, target.struct_size, values, what);
 }
 
-// Numbers of options: 0 asks for the default, others are between `lowest` and `highest`.
+// Checks a number among the options: 0 asks for the default, others must be in [lowest, highest].
 template <typename T>
 void check_range(const char* name, T value, T lowest, T highest) {
   if (value >= lowest && value <= highest) return;

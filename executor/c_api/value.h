@@ -24,8 +24,8 @@ Tensor borrowed(sx_dtype dtype, const int64_t* dims, size_t rank, const void* da
 Tensor copied_strings(const int64_t* dims, size_t rank, const char* const* strings,
                       const size_t* lengths);
 
-// A value that stays what it is whatever the caller does: what is in memory that was lent without
-// a keeper, such as that of a bound input, is copied.
+// A value that does not depend on the caller's memory: tensors in memory that was borrowed without
+// a keeper, such as bound inputs, are copied.
 Tensor kept(const Tensor& tensor);
 Datum kept(const Datum& datum);
 

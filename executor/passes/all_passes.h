@@ -52,7 +52,7 @@ bool widen_float16(Graph& graph, Node& node);
 bool cancel_casts(Graph& graph, Node& node);
 bool widen_concat(Graph& graph, Node& node);
 
-// Computing in bfloat16 what is float32.
+// Lowering of float32 products to bfloat16.
 bool narrow_products(Graph& graph, Node& node);
 bool narrow_between(Graph& graph, Node& node);
 bool cancel_widening(Graph& graph, Node& node);
@@ -62,22 +62,22 @@ bool recognize_clip(Graph& graph, Node& node);
 bool recognize_hard_sigmoid(Graph& graph, Node& node);
 bool recognize_swish(Graph& graph, Node& node);
 bool recognize_gelu(Graph& graph, Node& node);
-// Shuffles of channels, likewise.
+// Channel shuffles written out in simpler ops.
 bool recognize_channel_shuffle(Graph& graph, Node& node);
 bool transpose_before_reshape(Graph& graph, Node& node);
 bool transpose_behind_reshape(Graph& graph, Node& node);
 // Normalizations written out in simpler ops.
 bool recognize_normalization(Graph& graph, Node& node);
-// Attention, likewise.
+// Attention written out in simpler ops.
 bool recognize_attention(Graph& graph, Node& node);
 // Reductions over the pixels of images.
 bool recognize_global_pool(Graph& graph, Node& node);
 bool fuse_normalization_scale(Graph& graph, Node& node);
 
-// Groups, when nothing is left to fuse.
+// Groups of elementwise ops, once nothing else is left to fuse.
 bool spell_batch_norm(Graph& graph, Node& node);
 bool group_elementwise(Graph& graph, Node& node);
-// Views out of the way of fusions.
+// Moving views (Reshape and the like) out of the way of fusions.
 bool sink_views(Graph& graph, Node& node);
 
 }  // namespace sardonyx::passes

@@ -23,9 +23,9 @@ const Tensor* float_constant(const Node& node, size_t slot);
 // The element of a constant with one element.
 std::optional<float> scalar_constant(const Node& node, size_t slot);
 bool is_float(const Value& value);
-// Attributes that say nothing, or `wanted` of every axis.
+// Whether the attribute is absent, or `wanted` for every axis.
 bool all_are(const ops::OptionalInts& values, int64_t wanted);
-// Both shapes are known to be the same.
+// Whether both shapes are known to be the same.
 bool same_shape(const Value& a, const Value& b);
 
 // `last` becomes `op` in its place; it takes the name of `first`, which must be read by nobody else

@@ -11,10 +11,10 @@
 
 namespace sardonyx {
 
-// Keeps the addresses in a key from being used again.
+// References that keep the objects in a key alive, so that their addresses are not reused.
 using HeldByKey = std::vector<std::shared_ptr<const void>>;
 
-// Numbers, and addresses of what lives as long as the key is kept.
+// A sequence of numbers and addresses. HeldByKey keeps what the addresses point to alive.
 class CacheKey {
  public:
   void add(uint64_t word) {

@@ -47,7 +47,8 @@ class IndexedGraph {
   // The index of `value` among the graph's outputs, the first where it is there several times; -1
   // where it is none.
   int output_index(ValueId value) const { return output_index_[value]; }
-  // By ValueId: the index of the node that reads it last; SIZE_MAX for outputs of the graph.
+  // The index of the node that reads each value last, by ValueId; SIZE_MAX for outputs of the
+  // graph.
   std::span<const size_t> last_uses() const { return last_use_; }
   // The values that can be computed from the sizes of inputs and captures alone.
   const ShapeExpressions& shape_expressions() const { return shape_expressions_; }

@@ -15,7 +15,7 @@
 
 namespace sardonyx {
 
-// The type of a value, once for all values that have it.
+// The type of a value, shared by all values that have it.
 struct TypeInfo {
   Type type;
   std::optional<Shape> shape;  // of a tensor whose every dim is an integer
@@ -54,8 +54,8 @@ class InferenceCache {
   // nullptr where there is none.
   const Inference* find(const CacheKey& key) const;
   const Inference& remember(const CacheKey& key, Inference inference, HeldByKey held);
-  // Forgets everything once it is more than what `nodes` nodes may need for a few sets of sizes.
-  // What was found before stays where others hold it.
+  // Clears the cache once it is larger than `nodes` nodes may need for a few sets of sizes. Results
+  // that others hold stay alive.
   void limit(size_t nodes);
 
  private:

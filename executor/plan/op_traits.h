@@ -1,4 +1,5 @@
-// What the planner looks up for an op once: its definition, and each provider's kernels for it.
+// The planner's facts about an op, looked up once: its definition, and each provider's kernels for
+// it.
 #pragma once
 
 #include <span>

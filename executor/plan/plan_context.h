@@ -53,7 +53,7 @@ struct PlanContext {
   const IndexedNode& indexed() const { return graph.nodes()[node_index]; }
   const Node& node() const { return *indexed().node; }
   const OpDef& op() const { return indexed().op->def(); }
-  // Values of that node; kNoValue where omitted.
+  // Inputs and outputs of the current node; kNoValue where omitted.
   ValueId input(size_t slot) const { return indexed().inputs[slot]; }
   ValueId output(size_t slot) const { return indexed().outputs[slot]; }
 

@@ -9,7 +9,8 @@
 
 namespace sardonyx {
 
-// Throws Error, of the node that cannot be planned, or kCancelled and kDeadlineExceeded.
+// Plans the next segment. Throws an Error that names the node that cannot be planned, or kCancelled
+// or kDeadlineExceeded.
 std::shared_ptr<PlanSegment> plan_segment(const PlanRequest& request);
 
 }  // namespace sardonyx

@@ -41,7 +41,7 @@ struct ShapeGuard {
   bool holds(const Datum& datum) const;
 };
 
-// A value that is in another one's elements under another shape.
+// A value that is a view of another one's elements under another shape.
 struct Alias {
   ValueId value, source;
   Shape shape;
@@ -107,8 +107,8 @@ struct Allocation {
   };
   std::vector<Held> values;  // the values in it that the run needs as Datums
   std::vector<PointerAt> pointers;
-  // Values that are there when the segment starts, each of which may be where this begins: it is
-  // what this is made of, and nobody misses what is written over it.
+  // Values from before the segment whose memory this allocation may take over: its values are
+  // computed from them in place, and nobody reads them afterwards.
   std::vector<ValueId> in_place;
 };
 
@@ -147,7 +147,8 @@ struct PlanSegment {
     // By index of the allocation: its buffer; and the values of all allocations.
     std::vector<std::shared_ptr<Buffer>> buffers;
     std::vector<Datum> values;
-    // Values that are in others: the segment's own, then those of its steps.
+    // Datums of aliases, which are views of other values: the segment's own, then those of its
+    // steps.
     std::vector<Datum> aliases;
     // What steps without a kernel returned, and the state that they keep from run to run.
     std::vector<Datum> results;

@@ -11,10 +11,10 @@
 
 namespace sardonyx {
 
-// A tensor whose every dim is an integer.
+// Whether the type is a tensor whose every dim is an integer.
 bool is_concrete(const Type& type);
 
-// Works on the node that the context is at.
+// Works on the context's current node.
 class ShapeSpecializer {
  public:
   // Records the types of dynamic values as guards of the segment: the plan is for these.

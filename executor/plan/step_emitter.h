@@ -15,18 +15,18 @@ class StepEmitter {
   StepEmitter(PlanContext& context, BufferAssigner& buffers, KernelSelector& kernels)
       : context_(context), buffers_(buffers), kernels_(kernels) {}
 
-  // The current node, by the kernel of `prepared`. Weights that no later node reads unpacked are
-  // let go.
+  // Emits the current node as a step with the kernel of `prepared`. Weights that no later node
+  // reads unpacked are evicted.
   void emit_kernel(std::shared_ptr<const PreparedStep> prepared, const Inference& inference);
-  // The current node, by evaluating its op or, where this has only a body, by running that.
-  // `refused` tells which kernels did not take it; null where the session keeps no refusals.
+  // Emits the current node as a step that evaluates its op or, where this has only a body, runs the
+  // body. `refused` tells which kernels did not take it; null where the session keeps no refusals.
   void emit_evaluation(const Inference& inference, std::shared_ptr<const PreparedStep> refused);
-  // A copy of the `bytes` of `value`, row-major, for the current node.
+  // Emits a copy of `value`, row-major and of `bytes` bytes, as a step of the current node.
   void emit_copy(ValueId value, BufferOffset to, size_t bytes);
 
   // The place of `value` in `layout`; emits a reorder where it exists only in other layouts.
   BufferOffset read(ValueId value, const LayoutPtr& layout, bool reads_anywhere = false);
-  // Sees to it that the run holds `value` as a Datum.
+  // Makes the run hold `value` as a Datum.
   void materialize(ValueId value);
   // Assigns the evaluated steps their indices in the RunContext. Call it after the last step.
   void number_results();

@@ -8,13 +8,14 @@
 
 namespace sardonyx {
 
-// Works on the node that the context is at.
+// Works on the context's current node.
 class ViewPlanner {
  public:
   ViewPlanner(PlanContext& context, BufferAssigner& buffers, StepEmitter& emitter)
       : context_(context), buffers_(buffers), emitter_(emitter) {}
 
-  // Plans the node if it is such a one; its outputs must be concrete. False: nothing is planned.
+  // Plans the node if its outputs can be views; its outputs must be concrete. False: nothing is
+  // planned.
   bool plan(const Inference& inference);
 
  private:

@@ -34,7 +34,7 @@ struct RunState {
 
 class Executable {
  public:
-  // `max_plans` are kept for a segment, those that were used last.
+  // The `max_plans` most recently used plans are kept for each segment.
   Executable(std::shared_ptr<const Graph> graph, SessionState& session_state, size_t max_plans);
   ~Executable();
 
@@ -44,8 +44,8 @@ class Executable {
   std::string label(ValueId id) const { return graph_.label(id); }
   void run_into(DatumRefs inputs, DatumRefs captures, std::span<RunOutput> outputs,
                 std::vector<NodeTiming>* profile, bool strict_outputs = false);
-  // Plans what a run with these inputs begins with, up to the first shape that depends on what is
-  // computed. Elements of tensors may be missing where they do not decide shapes.
+  // Plans the first segment of a run with these inputs, up to the first shape that depends on
+  // computed values. Elements of tensors may be missing where they do not decide shapes.
   void prepare(DatumRefs inputs);
   // The segments that a run with these inputs goes through, after running it.
   using Trace = std::vector<std::shared_ptr<const PlanSegment>>;

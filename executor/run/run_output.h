@@ -21,7 +21,7 @@ Datum moved_out_of(const Datum& datum, const Tensor& memory);
 // may show (weights, inputs, constants of plans, other outputs) passes by as a const Datum.
 class RunOutput {
  public:
-  // Left to the library; `shown` may hold anything.
+  // An output that is left to the library; `shown` may hold anything.
   explicit RunOutput(Datum& shown) : RunOutput(shown, nullptr) {}
   explicit RunOutput(OutputSlot& slot)
       : RunOutput(slot.value_, slot.is_bound() ? &slot.memory_ : nullptr) {}

@@ -23,8 +23,8 @@
 namespace sardonyx {
 
 struct Session::Impl {
-  // The model as it is prepared for requests that give the same ones of its optional inputs: the
-  // others are constants.
+  // The model prepared for requests that give one set of its optional inputs. The other optional
+  // inputs are constants.
   struct InputVariant {
     std::shared_ptr<Graph> graph;
     PartialExecutable whole;
@@ -44,7 +44,7 @@ struct Session::Impl {
       return choice_of(form_for(given_options), chosen);
     };
   }
-  // The values `names`, before any rewriting.
+  // The executable that computes the values `names` of the graph before any pass.
   PartialExecutables<std::string>::Made fetcher(std::span<const std::string> names);
   // The indices of the outputs `names`, in that order; nullopt where one of them is no output.
   std::optional<std::vector<size_t>> outputs_named(std::span<const std::string> names) const;

@@ -8,8 +8,8 @@
 
 namespace sardonyx {
 
-// 128 bits: other elements have another one, but for chance (XXH3, which is no defence against
-// those who look for elements that have the same).
+// A 128-bit XXH3 hash of elements. Collisions do not occur by chance, but can be constructed on
+// purpose.
 using ContentHash = std::array<uint64_t, 2>;
 
 ContentHash content_hash(std::span<const std::byte> bytes);

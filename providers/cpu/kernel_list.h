@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// The first kernel of this provider that takes the request; those look at no layouts.
+// The first of this provider's kernels for row-major tensors that accepts the request.
 Prepared prepare_portable(const KernelRequest& request);
 
 // Kernels for images in a layout, and for weights that are known ahead; in the list of the provider

@@ -8,8 +8,8 @@
 
 namespace sardonyx::cpu {
 
-// Entries of the longest. No memory limit counts them and no deadline ends their making, so calls
-// that want more are left to kernels without.
+// The most entries of a table. Tables are not counted by memory limits, and no deadline interrupts
+// their computation, so calls that need longer ones are left to kernels without tables.
 constexpr int64_t kLongestTable = int64_t{1} << 22;
 
 constexpr const char* kTablesTooLong = "so many positions are left to kernels without tables";

@@ -9,7 +9,7 @@
 
 namespace sardonyx::passes {
 
-// How a tensor of 8-bit integers stands for real numbers: (integer - zero) * scale, with one scale,
+// The affine quantization of a tensor of 8-bit integers: (integer - zero) * scale, with one scale,
 // known before the run, positive and normal.
 struct Quantization {
   float scale = 1;
@@ -29,12 +29,12 @@ std::optional<Quantization> quantization_of(const Node& node);
 bool is_quantize(const Node& node);
 bool is_dequantize(const Node& node);
 
-// An operand that comes out of a DequantizeLinear.
+// An operand that a DequantizeLinear produces.
 struct Dequantized {
   Value* integers;
   Quantization quantization;
 };
-// nullopt where input `slot` does not, or not with one scale.
+// nullopt where no DequantizeLinear produces input `slot`, or not with a single scale.
 std::optional<Dequantized> dequantized(const Node& node, size_t slot);
 
 // Constant weights that come out of a DequantizeLinear with one scale, or one for each index of
@@ -57,7 +57,7 @@ struct QuantizedTail {
 };
 std::optional<QuantizedTail> quantized_tail(const Graph& graph, const Node& quantize);
 
-// Scalars as the integer ops take them.
+// Emits the scale or the zero point as a scalar constant, as the integer ops read it.
 Val scale_of(Emitter& emitter, const Quantization& quantization);
 Val zero_of(Emitter& emitter, const Quantization& quantization);
 Val byte_scalar(Emitter& emitter, DType dtype, int32_t value);
@@ -67,7 +67,7 @@ Val byte_table(Emitter& emitter, const Val& x, DType type, const std::vector<uin
 // `result` with the tail's clamp, in place of what `quantize` made; `quantize` is erased.
 void finish_tail(Graph& graph, Node& quantize, Emitter& emitter, const QuantizedTail& tail,
                  const Val& result);
-// Every use of `old` becomes one of `made`, which takes its name where callers know it.
+// Replaces all uses of `old` by `made`, which takes its name if it is an output of the graph.
 void replace_value(Graph& graph, Value& old, Value& made);
 
 }  // namespace sardonyx::passes

@@ -63,8 +63,8 @@ inline PreparedRun prepared_conv(const ConvCase& c, const RunOptions& options) {
   return PreparedRun(c.op, c.attrs, c.inputs, {type}, options);
 }
 
-// Row-major, channels last, and in blocks where `takes_blocks`; on one thread and on two, which
-// must give the same bits.
+// Checks the layer row-major, channels last and, `takes_blocks`, in blocks; on one thread and on
+// two, which must give the same bits.
 inline void expect_conv(const ConvLayer& layer, const std::string& implementation,
                         bool takes_blocks) {
   const ConvCase c = conv_case_of(layer);
@@ -108,7 +108,7 @@ inline AttrMap window_attrs(int64_t group, Ints strides, Ints pads, Ints dilatio
           {"activation", activation}, {"activation_params", std::move(params)}};
 }
 
-// Groups of `inputs` and `outputs` channels each.
+// A convolution whose groups have `inputs` and `outputs` channels each.
 inline ConvLayer direct(int64_t inputs, int64_t outputs, Shape size, Ints kernel, AttrMap attrs) {
   const int64_t group = std::get<int64_t>(attrs.at("group"));
   ConvLayer layer{{2, inputs * group}, {outputs * group, inputs}, std::move(attrs)};

@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// Refuses also where oneDNN's kernels are as fast.
+// Prepares the implicit GEMM kernel. Refuses also where oneDNN's kernels are as fast.
 Prepared prepare_conv_igemm(const KernelRequest& request, const ops::ConvAttrs& attrs,
                             const ops::FusedActivation& activation);
 

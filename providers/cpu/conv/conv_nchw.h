@@ -8,7 +8,7 @@
 
 namespace sardonyx::cpu {
 
-// Refuses also where other kernels are as fast.
+// Prepares the NCHW kernel for few output channels. Refuses also where other kernels are as fast.
 Prepared prepare_conv_nchw(const KernelRequest& request, const ops::ConvAttrs& attrs,
                            const ops::FusedActivation& activation);
 

@@ -32,7 +32,7 @@ struct TransposedAxis {
   // The inputs that add to outputs [first, last) are [lowest_input(first), end_input(last)).
   int64_t lowest_input(int64_t first) const;
   int64_t end_input(int64_t last) const;
-  // Outputs below this one take nothing from inputs from `end` on.
+  // The first output that inputs from `end` on can still add to: all outputs below it are complete.
   int64_t completed_by(int64_t end) const;
   // The input that adds to `output` at `tap`; -1: none.
   int64_t input_of(int64_t output, int64_t tap) const {
@@ -98,7 +98,7 @@ std::vector<int64_t> columns_outside(const ConvTransposeParams& form,
 // Packs the weights: for each group and chunk [inputs][taps][channels], with is_tiled in one part
 // for each row of taps; depthwise: [taps][channels].
 void pack_weights(const ConvTransposeParams& form, const LooseFloat* weights, float* to);
-// [channels], for every pixel of a run; `bias` may be empty.
+// Packs the bias as [channels] for every pixel of a run; `bias` may be empty.
 void pack_bias(const ConvTransposeParams& form, std::span<const float> bias, float* to);
 
 }  // namespace sardonyx::cpu

@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// Pixels that are evenly, each the sum of the same number of taps.
+// A row of evenly spaced pixels, each the sum of the same number of taps.
 struct TapRow {
   const float* const* taps;     // [count], at the first pixel
   const float* const* factors;  // [count], of `channels` each, the same for all pixels; null: ones

@@ -11,7 +11,7 @@ inline constexpr InnerKernel kQConvKernels[] = {
     {"qconv_igemm", "providers/cpu/conv/qconv_igemm.cpp"}};
 constexpr InnerKernel kQConvIgemm = kQConvKernels[2];
 
-// The kernel that fits the channels, of those above; its answer is noted.
+// Prepares the kernel that suits the channels, and notes it for reports of kernel attempts.
 Prepared prepare_qconv(const QConvCall& call);
 // Depthwise convolution: each channel is a group.
 Prepared prepare_qdwconv(const QConvCall& call);

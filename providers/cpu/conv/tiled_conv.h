@@ -36,7 +36,7 @@ class TiledConvKernel : public Kernel {
   // Copies the rows of the input under the tile, of the group's channels, to `padded`.
   virtual void pad(const TiledConvWork& share, int64_t image, int64_t group,
                    const OutputTile& tile) const = 0;
-  // False once the run is cancelled.
+  // Computes the windows of a tile. Returns false once the run is cancelled.
   virtual bool convolve(const TiledConvWork& share, int64_t image, int64_t group,
                         const OutputTile& tile) const = 0;
   // Applies the activation to the outputs of a tile.

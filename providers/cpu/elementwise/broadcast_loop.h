@@ -26,7 +26,7 @@ struct BroadcastLoop {
   std::array<std::array<int64_t, kMaxOperands>, kMaxOuterDims> strides{};
   std::array<bool, kMaxOperands> steps{};  // whether an operand moves within a row
 
-  // nullopt where more dims remain after merging than are walked here.
+  // nullopt where more dims remain after merging than the loop supports.
   static std::optional<BroadcastLoop> of(const Shape& target,
                                          std::span<const Shape* const> operands);
 

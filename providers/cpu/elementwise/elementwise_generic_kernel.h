@@ -36,7 +36,7 @@ enum class NumberOp : uint8_t { kAbs, kNeg, kSign, kBitNot, kIsNan, kIsInfinite 
 using NumberRow = void (*)(const void* in, void* out, size_t count);
 NumberRow number_row_of(NumberOp op, DType dtype);
 
-// Cast, as ir/core/dtype_convert.h has it.
+// The row function of Cast, with the conversions of ir/core/dtype_convert.h.
 NumberRow number_cast_row_of(DType from, DType to);
 
 // Whether any of `count` integers is 0.

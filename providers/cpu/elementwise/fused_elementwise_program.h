@@ -15,14 +15,14 @@
 
 namespace sardonyx::cpu {
 
-// An input that is repeated over the target and not one single element.
+// An input with more than one element that is broadcast over the target.
 struct Expansion {
   BroadcastLoop grid;
   uint32_t input = 0;
   int64_t width = 0;   // bytes of an element
   int64_t period = 0;  // elements of the target after which it repeats
 
-  // Elements [begin, begin + count) of the target.
+  // Writes elements [begin, begin + count) of the broadcast input to `out`.
   void expand(const std::byte* in, int64_t begin, int64_t count, std::byte* out) const;
 };
 

@@ -7,7 +7,8 @@
 
 namespace sardonyx::cpu {
 
-// (dY, Y) -> dX on `count` elements that have one layout in all three, in whatever order.
+// The kernel of ReluGrad, (dY, Y) -> dX, on `count` elements; all three tensors have the same
+// layout, whichever it is.
 std::unique_ptr<Kernel> relu_gradient(int64_t count, int threads);
 
 }  // namespace sardonyx::cpu

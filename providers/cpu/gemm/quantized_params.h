@@ -76,7 +76,7 @@ class IntegerCall {
 using PackWeights = std::function<void(const void* weights, const void* zeros, int16_t* to)>;
 
 // `bytes` of weights that `pack` writes, where the weights and their zero points are constants;
-// null elsewhere. `form` says how they are: sessions of one file share what has the same form.
+// null elsewhere. `form` is the prepack key: sessions of one file share weights of the same form.
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
                                              const IntegerSlots& slots, size_t bytes,
                                              std::string form, const PackWeights& pack);

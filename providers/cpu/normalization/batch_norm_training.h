@@ -7,9 +7,8 @@
 
 namespace sardonyx::cpu {
 
-// How the elements of [N, C, ...] are: groups of `lanes` channels (1 or 16), of which the elements
-// of one position are neighbours. The last group may have channels behind the last one, whose
-// elements are zeros.
+// The layout of a tensor [N, C, ...]: groups of `lanes` channels (1 or 16), whose elements at one
+// position are adjacent. The last group may be padded with channels of zeros.
 struct ChannelGroups {
   int64_t batch = 0, channels = 0, positions = 0;
   int64_t lanes = 1;

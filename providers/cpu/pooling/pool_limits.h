@@ -19,7 +19,8 @@ constexpr double kWorkPerThread = 1 << 17;
 constexpr double kMaxWork = 1 << 26;
 constexpr int64_t kLongestWindow = 1 << 20;
 
-// Bytes are computed as floats, which hold them exactly; so many of a channel at most.
+// Bytes are pooled as floats, which hold them exactly. kMaxWidened: the most elements of a channel
+// that are widened.
 template <typename T>
 constexpr bool kIsByte = sizeof(T) == 1;
 constexpr int64_t kMaxWidened = 1 << 18;

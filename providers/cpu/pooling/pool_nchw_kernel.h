@@ -39,7 +39,7 @@ struct PoolRowArgs {
   const T *row_scales = nullptr, *column_scales = nullptr;
 };
 
-// Elements of scratch memory that pool_rows() wants for windows along `line`, in rows or fewer.
+// Elements of scratch memory that pool_rows() needs for windows along `line`, in up to `rows` rows.
 template <typename T>
 size_t window_scratch(const Window1d& line, size_t rows);
 

@@ -1,5 +1,5 @@
-// How elements of windows are merged into one, and where what is merged goes.
-// Included once for each target, inside the scheme of hwy/foreach_target.h.
+// The merging of the elements of a window (reduction), and the output of the results. Included once
+// for each target, inside the scheme of hwy/foreach_target.h.
 #if defined(SARDONYX_POOL_REDUCE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SARDONYX_POOL_REDUCE_INL
 #undef SARDONYX_POOL_REDUCE_INL
@@ -99,8 +99,8 @@ struct Power {
   }
 };
 
-// Takes merged windows to a row of outputs: sums by their scales, maxima as they are; and keeps the
-// least of the maxima.
+// Writes merged windows to a row of outputs: sums times their scales, maxima unchanged. Tracks the
+// least maximum.
 template <class D, bool kMaxima>
 class Outputs {
  public:

@@ -55,7 +55,7 @@ class PoolPlan {
   int64_t in_size() const { return in_size_; }
   int64_t out_rows() const { return out_rows_; }
   int64_t out_size() const { return out_rows_ * row_length(); }
-  // The most of any task.
+  // The largest line, rows and outputs of any task.
   Window1d longest_line() const { return line_of(0, piece_, true); }
   Window1d whole_line() const { return line_of(0, row_length(), true); }
   int64_t max_rows() const { return rows_; }

@@ -6,7 +6,7 @@
 
 namespace sardonyx::cpu {
 
-// Longer rows would want too much memory.
+// The most elements of a row; longer ones would need too much memory.
 constexpr size_t kMaxKeys = size_t{1} << 20;
 
 // Bytes, aligned to 64, that rows of `count` elements want.

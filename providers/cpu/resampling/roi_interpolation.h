@@ -17,7 +17,8 @@ namespace sardonyx::cpu {
 // them read, and elements in blocks of channels.
 constexpr int64_t kMaxBins = 1 << 16, kMaxLines = 1 << 20, kMaxReads = 1 << 28;
 
-// nullptr where regions [R, C, rows, columns] of images [N, C, H, W] may be made of bins.
+// Why regions [R, C, rows, columns] of images [N, C, H, W] can't be computed from bins; nullptr if
+// they can.
 inline const char* why_unsupported_regions(const Shape& x, const Shape& y) {
   if (element_count(y) == 0 || element_count(x) == 0) return "there are no elements";
   if (x[2] * x[3] > kMaxSampled) return "images of this size are left to the reference";
@@ -63,7 +64,7 @@ class RegionBlend {
     AxisBins rows, columns;
   };
 
-  // About `reads` elements are read for a bin, `max_reads` for a region.
+  // `reads` is about the number of elements read for a bin, `max_reads` that for a region.
   RegionBlend(const Shape& x, const Shape& y, const BinTable& rows, const BinTable& columns,
               int64_t reads, int64_t max_reads, int threads)
       : rows_(rows),

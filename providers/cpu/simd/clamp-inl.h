@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 
-// `v`, or `low` where that is more; a NaN stays one.
+// max(v, low), which keeps NaN.
 template <class V>
 HWY_INLINE V at_least(V v, V low) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -23,7 +23,7 @@ HWY_INLINE V at_least(V v, V low) {
 #endif
 }
 
-// `v` within [low, high]; a NaN stays one.
+// `v` clamped to [low, high], which keeps NaN.
 template <class V>
 HWY_INLINE V clipped(V v, V low, V high) {
   namespace hn = hwy::HWY_NAMESPACE;

@@ -40,7 +40,7 @@ HWY_INLINE void store_part(hn::Vec<D> v, D d, hn::TFromD<D>* to, size_t count) {
 #endif
 }
 
-// The first `count` elements of many vectors: 1 of them, or more.
+// A mask for the first `count` >= 1 elements, to be used on many vectors.
 template <class D>
 class PartialVector {
  public:
@@ -61,7 +61,7 @@ class PartialVector {
     store_part(v, D(), to, count_);
 #endif
   }
-  // `v` there, `others` behind.
+  // `v` in the first `count` lanes, `others` in the rest.
   HWY_INLINE V with(V v, V others) const {
     return hn::IfThenElse(mask_, v, others);
   }

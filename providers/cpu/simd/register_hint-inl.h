@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 
-// Vectors that a kernel may count on.
+// The number of vector registers that kernels are designed for.
 constexpr size_t kRegisters = HWY_TARGET <= HWY_AVX3 ? 32 : 16;
 
 // `v`, in a register from here on: gcc makes a load a part of each instruction that uses it, and

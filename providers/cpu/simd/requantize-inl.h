@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Numbers are rounded as multiples of 2^-16: the upper half of such an integer is the one below it,
 // the lower half says how far below.
 constexpr float kRoundingUnits = 65536;
-// No multiple may be larger, or smaller than its negative.
+// The bound on the magnitude of multiples.
 constexpr float kMaxUnits = 1 << 30;
 
 // Rounds floats below 2^31 to the nearest integer. On x86, NaN and values below -2^31 become the

@@ -55,7 +55,7 @@ HWY_INLINE hn::Vec<Bytes> narrowed_in_blocks(hn::Vec<SumPairs> first, hn::Vec<Su
                                 : _mm512_packus_epi16(first.raw, second.raw)};
 }
 
-// The bytes in the order of the four int32 vectors.
+// The bytes reordered to the order of the four int32 vectors.
 template <bool kSigned>
 HWY_INLINE hn::Vec<Bytes> narrowed(hn::Vec<SumPairs> first, hn::Vec<SumPairs> second) {
   const auto order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -55,7 +55,7 @@ constexpr size_t part_scratch(size_t rows) {
   return (kPanelDepth + tiles * kTileRows) * kPanelColumns;
 }
 
-// Updates what the part covers. `scratch` is on a cache line.
+// Updates the elements that the part covers. `scratch` is aligned to a cache line.
 void sgd_part(const SgdUpdate& update, const ProductPart& part, float* scratch);
 void adam_part(const AdamUpdate& update, const ProductPart& part, float* scratch);
 

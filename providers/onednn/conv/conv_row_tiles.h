@@ -13,7 +13,8 @@ namespace sardonyx::onednn {
 
 // A convolution, or a gradient of one, that is computed in tiles of its output.
 struct TiledConvolution {
-  // How rows of the output depend on rows of the input.
+  // The kind of convolution, which decides the rows of the input that a row of the output depends
+  // on.
   enum class Kind {
     kForward,     // the rows under the window
     kTransposed,  // the rows whose windows contain it

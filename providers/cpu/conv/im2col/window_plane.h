@@ -10,7 +10,7 @@
 
 namespace sardonyx::cpu {
 
-// The elements of a plane that windows meet, tap by tap.
+// The im2col view of a plane: the elements that its windows read at each tap.
 template <typename T>
 class WindowPlane {
  public:
@@ -31,7 +31,8 @@ class WindowPlane {
     return window_.is_pointwise() && window_.has_unit_strides() && places_ == elements_;
   }
 
-  // The element of windows [first, first + count) at a tap; 0 beyond the plane.
+  // Writes the element of each of the windows [first, first + count) at a tap to `row`; 0 beyond
+  // the plane.
   void gather(const T* plane, int64_t tap, int64_t first, int64_t count, T* row) const {
     std::fill_n(row, count, T{0});
     for_each_run(tap, first, count, [&](int64_t column, int64_t length, int64_t at, int64_t step) {
@@ -39,7 +40,7 @@ class WindowPlane {
         row[column + i] = plane[at + i * step];
     });
   }
-  // The other way round.
+  // The reverse (col2im): adds `row` to these elements of the plane.
   void add_to(T* plane, int64_t tap, int64_t first, int64_t count, const T* row) const {
     for_each_run(tap, first, count, [&](int64_t column, int64_t length, int64_t at, int64_t step) {
       for (int64_t i = 0; i < length; ++i)

@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// Refuses also where direct sums are as fast.
+// Prepares the Winograd kernel. Refuses also where direct convolution is as fast.
 Prepared prepare_conv_winograd(const KernelRequest& request, const ops::ConvAttrs& attrs,
                                const ops::FusedActivation& activation);
 
