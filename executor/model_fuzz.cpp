@@ -81,7 +81,7 @@ std::optional<std::vector<Datum>> run(const std::string& bytes, const NamedData&
   const bool was_loaded = fuzz::ends_well(
       [&] { session.emplace(load_model(std::as_bytes(std::span(bytes))), options); });
   if (!was_loaded) return results;
-  // Twice: a session stays usable, and a plan that was made serves again.
+  // The session runs twice: it must stay usable after an error, and reuse its plan.
   for (int i = 0; i < 2; ++i)
     fuzz::ends_well([&] { results = session->run(feeds, {.deadline = fuzz::kDeadline}); });
   return results;

@@ -35,7 +35,8 @@ const Type& input_type(const SharedSession& session, size_t index) {
                                  : session.session.optional_inputs()[index - required.size()].type;
 }
 
-// Empty until it is filled in, so that a caller may release it whatever happened.
+// Marks the caller's struct as empty until it is filled in, so that it may be released after an
+// error too.
 ArrowArray& empty(ArrowArray* array) {
   ArrowArray& place = require(array, "array");
   place = ArrowArray{};

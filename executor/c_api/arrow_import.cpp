@@ -79,7 +79,8 @@ class ColumnReader {
     return static_cast<const T*>(memory);
   }
 
-  // Places within the array's buffers, where nulls are marked. Throws where they are refused.
+  // The indices of the wanted elements in the array's buffers, with nulls marked. Throws where
+  // nulls are refused.
   Places present(const ArrowArray& array, const Places& wanted) const {
     check_inside(array, wanted);
     const auto* valid = array.null_count == 0 || array.n_buffers == 0
@@ -208,7 +209,7 @@ class ColumnReader {
     return made;
   }
 
-  // A column of Arrow's null type: of floats, as far as nulls become any.
+  // Reads a column of Arrow's null type as floats. Throws where nulls are refused.
   Tensor read_nothing(const ArrowArray& array, const ArrowSchema& schema, const Places& wanted) {
     check(array, schema, 0, 0);
     check_inside(array, wanted);
@@ -298,7 +299,7 @@ class ColumnReader {
     return read_level(*array.children[0], *schema.children[0], elements, depth + 1);
   }
 
-  // 0 for those that are not there.
+  // The integers at the wanted places; 0 for nulls.
   std::vector<int64_t> numbers_at(DType dtype, const ArrowArray& array,
                                   const Places& places) const {
     const size_t size = bytes_for(dtype, 1);

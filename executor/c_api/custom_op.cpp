@@ -59,7 +59,7 @@ ErrorCode code_of(sx_status status) {
   return ErrorCode::kInternal;
 }
 
-// Calls a function of the program's, whose status becomes an Error.
+// Calls a callback of the program; a status other than SX_OK becomes an Error.
 void call_program(const auto& function, void* user, auto* argument) {
   note_error(SX_OK, "");
   const sx_status status = function(user, argument);

@@ -14,7 +14,7 @@ DType dtype_of_number(int32_t number) {
   return static_cast<DType>(number);
 }
 
-// The attribute, kept with what else was read; null where it has no value.
+// The attribute, kept alive with the others that were read; null where it has no value.
 template <typename T>
 const T* read_attribute(sx_op_attributes* attributes, const char* name) {
   sx_op_attributes& known = require(attributes, "attributes");
@@ -127,7 +127,7 @@ sx_status sx_op_call_input_value(const sx_op_call* call, size_t index, sx_value*
     sx_value*& place = require_place(value, "value");
     const Datum& input = input_at(call, index);
     if (!input.defined()) return;
-    // Memory of a run is not the handle's to keep.
+    // The input is copied: the handle may outlive the run's memory.
     place = new sx_value(input.is_tensor() ? Datum(input.tensor().clone()) : input);
   });
 }

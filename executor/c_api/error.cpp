@@ -7,7 +7,7 @@
 namespace sardonyx::c_api {
 namespace {
 
-// Fixed memory: to tell of an error must not fail.
+// The buffers have a fixed size, since reporting an error must not fail.
 thread_local char t_message[4000];
 thread_local char t_node[500];
 thread_local sx_status t_status = SX_OK;

@@ -27,7 +27,7 @@ std::optional<std::chrono::milliseconds> deadline_of(const char* name, int64_t m
   return std::chrono::milliseconds(milliseconds);
 }
 
-// `limit` stays where 0 is given.
+// Sets `limit` unless 0 is given.
 template <typename T>
 void set_limit(const char* name, uint64_t given, T& limit) {
   check_range<uint64_t>(name, given, 0, static_cast<uint64_t>(std::numeric_limits<T>::max()));

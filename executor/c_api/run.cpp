@@ -30,7 +30,7 @@ struct AsyncRun {
     binding->outcome = outcome;
     binding->is_running = false;
     if (!callback) return;
-    // The callback may destroy the binding: what it is told is here.
+    // The callback may destroy the binding, so it gets the local copy of the outcome.
     const sx_error told{sizeof told,
                         status,
                         0,
@@ -79,7 +79,7 @@ sx_status sx_binding_run_async(sx_binding* binding, const sx_run_options* option
       throw;
     }
   });
-  // A run that has begun tells of its end itself, perhaps by now.
+  // A run that has started reports its own end, possibly before this line.
   if (status != SX_OK) tell(error_place(options), status);
   return status;
 }

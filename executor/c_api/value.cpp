@@ -7,7 +7,7 @@
 namespace sardonyx::c_api {
 namespace {
 
-// Memory of the caller's that nobody keeps.
+// A buffer on the caller's memory, without a keeper.
 class LentBuffer : public Buffer {
  public:
   LentBuffer(void* data, size_t size) : Buffer(data, size) {}

@@ -140,7 +140,7 @@ constexpr Pass kLowering[] = {
      "chains of elementwise ops become one node that goes over memory once"},
 };
 
-// A value is cast up and down again until no node is left between.
+// The passes repeat: pairs of casts cancel until no float32 node is left between two bfloat16 ones.
 constexpr Pass kNarrowing[] = {
     {"narrow-products", passes::narrow_products, "executor/passes/precision/bfloat16_lowering.cpp",
      "products and convolutions are computed in bfloat16"},

@@ -40,7 +40,7 @@ std::optional<BufferOffset> BufferAssigner::find(ValueId value, const LayoutPtr&
   return resolved(found->at);
 }
 
-// A constant, or a value that was there before the segment.
+// Places a constant, or a value from before the segment, in a buffer of its own.
 void BufferAssigner::place_given(ValueId value, bool reads_anywhere) {
   const ValueState& known = context_.known[value];
   const size_t bytes = known.facts->plain_bytes();
@@ -158,7 +158,7 @@ bool BufferAssigner::can_become_part(ValueId value, size_t bytes) const {
   if (!is_placed(value) || layout_of(value)) return false;
   const BufferOffset at = made_at(value);
   const PlannedBuffer& buffer = buffers_[at.buffer];
-  // The caller wants an output in a buffer of its own.
+  // A graph output needs a buffer of its own, so it is not made a part of another.
   const bool leaves_graph = std::ranges::any_of(buffer.live_ranges, [&](const LiveRange& live) {
     return context_.graph.output_index(live.value) >= 0;
   });

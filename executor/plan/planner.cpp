@@ -88,7 +88,7 @@ class SegmentPlanner {
     if (!is_last()) context_.segment->known = context_.known.take();
   }
 
-  // Values that later segments or the caller read.
+  // Materializes the values that later segments or the caller read.
   void materialize_live_out() {
     const std::span<const size_t> last_uses = context_.graph.last_uses();
     for (ValueId value = 0; value < context_.known.size(); ++value) {

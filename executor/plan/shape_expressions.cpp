@@ -7,7 +7,7 @@
 namespace sardonyx {
 namespace {
 
-// Values of other types and ranks are not made from dims.
+// Whether the value has a type and rank that can be made from dims.
 bool can_be_made(const Value& value) {
   if (!value.dims || value.constant || !value.producer || !value.type.is_tensor()) return false;
   if (value.type.dtype != DType::kInt64 && value.type.dtype != DType::kInt32) return false;

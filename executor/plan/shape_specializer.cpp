@@ -11,7 +11,7 @@ namespace {
 // Outputs up to this size are computed while planning: shape arithmetic, not data.
 constexpr int64_t kMaxFoldedBytes = 64 << 10;
 
-// Values whose types were not known before the run have them now.
+// Records the run's types of dynamic values, as guards of the segment.
 void record_guards(PlanContext& context) {
   InferenceCache& inferences = context.caches.inferences;
   for (const ValueId value : context.parent.known->dynamic) {
@@ -86,8 +86,8 @@ bool ShapeSpecializer::bind_shape_inputs() {
   return true;
 }
 
-// Inference looks at numbers that are no floats, and at single ones. Other constants may be the
-// weights of any layer.
+// Whether inference may read the constant in `slot`: integers and single elements. Other floats may
+// be the weights of any layer, which types do not depend on.
 bool ShapeSpecializer::is_read_by_inference(size_t slot) const {
   const TypeInfo& constant = *context_.known[context_.input(slot)].facts;
   return slot >= 32 || has_bit(context_.op().shape_inputs, slot) || constant.has_one_element() ||
@@ -192,14 +192,14 @@ ShapeSpecializer::Tensors ShapeSpecializer::values_of_dims(std::span<const Infer
   return values;
 }
 
-// The outputs where they follow from constants and are small enough; else nothing.
+// The outputs, evaluated if they depend on constants only and are small enough; else empty.
 ShapeSpecializer::Tensors ShapeSpecializer::evaluated(const Inference& inference) const {
   const Node& node = context_.node();
   if (!context_.has_only_constants() || node.op->is(kRandom)) return {};
   if (node.captures > 0 || !subgraphs_of(node).empty()) return {};
   for (const TypeInfoPtr& output : inference.outputs) {
     if (!output->type.is_tensor() || !output->shape) return {};
-    // The reference may differ from the op's kernel in the last bits.
+    // Floats are not folded then: the reference may differ from the op's kernel in the last bits.
     if (!context_.session.specializes && is_floating(output->type.dtype)) return {};
     if (static_cast<int64_t>(bytes_for(output->type.dtype, element_count(*output->shape))) >
         kMaxFoldedBytes)

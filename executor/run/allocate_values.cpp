@@ -30,7 +30,8 @@ void Executable::allocate(const PlanSegment& segment, PlanSegment::RunContext& c
   }
 }
 
-// An output that is a value which fills the allocation, and that has memory for it.
+// The memory of an output that can hold the whole allocation: the output's value fills it, and its
+// memory may be written. Null if there is none.
 const Datum* Executable::output_for(const Allocation& allocation, const RunState& state) const {
   if (state.outputs.empty()) return nullptr;
   for (const Allocation::Held& held : allocation.values) {
@@ -46,7 +47,8 @@ const Datum* Executable::output_for(const Allocation& allocation, const RunState
   return nullptr;
 }
 
-// No input is there, or only one that the allocation may be made over.
+// Whether no input overlaps `memory`, or only one that the allocation may be computed over in
+// place.
 bool Executable::may_be_written(const Tensor& memory, const Allocation& allocation,
                                 const RunState& state) const {
   size_t made_over = 0;
@@ -61,7 +63,8 @@ bool Executable::may_be_written(const Tensor& memory, const Allocation& allocati
   return true;
 }
 
-// The values of an allocation, in the memory of an output: what is just that output is left empty.
+// Makes the values of an allocation views of an output's memory. A value that is that output itself
+// is left empty.
 void Executable::lay_into(const Tensor& memory, const Allocation& allocation,
                           std::span<Datum> made) {
   for (size_t k = 0; k < made.size(); ++k) {

@@ -106,7 +106,7 @@ void AsyncWorkers::start(std::function<void()> task) {
     abandon(state_);
     state_ = std::make_shared<State>(state_->limit);
   }
-  // Held here, since the task may end and destroy these workers before this call is over.
+  // The state is held here, since the task may destroy these workers before this call returns.
   const std::shared_ptr<State> held = state_;
   State& state = *held;
   {

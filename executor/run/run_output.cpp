@@ -28,7 +28,7 @@ bool are_apart(const Buffer& a, const Buffer& b) {
 }  // namespace
 
 bool overlap(const Tensor& a, const Tensor& b) {
-  // Mostly whole buffers are apart, which costs no counting of elements.
+  // Fast path: two buffers that are apart, which is the usual case, need no counting of elements.
   if (a.buffer() && b.buffer() && are_apart(*a.buffer(), *b.buffer())) return false;
   const auto* first = static_cast<const std::byte*>(a.raw());
   const auto* second = static_cast<const std::byte*>(b.raw());

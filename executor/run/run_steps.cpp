@@ -17,7 +17,7 @@ void rebase(const PlanSegment& segment, PlanSegment::RunContext& context, std::b
   context.base = base;
 }
 
-// Makes `slot` are in `source`.
+// Makes `slot` the view `alias` of `source`.
 const Datum* lay_alias(Datum& slot, const Tensor& source, const Alias& alias) {
   slot.as_tensor().assign(source.dtype(), alias.shape, source.buffer(),
                           source.byte_offset() + alias.offset);

@@ -9,7 +9,8 @@
 namespace sardonyx {
 namespace {
 
-// Kernels trust what a sequence or an optional says of its items; callers make them by hand.
+// Checks that the items of a sequence or an optional have its own element type: callers build them
+// by hand, and kernels trust it.
 void check_items(const ValueInfo& input, const Datum& datum) {
   const bool is_sequence = datum.is_sequence();
   if (!is_sequence && !datum.is_optional()) return;
@@ -112,7 +113,7 @@ const Datum* SessionInputs::accepted(size_t index, const Datum& given,
     datum = &changed.emplace_back(given.tensor().reshaped({}));
   }
   check_given(input, *datum);
-  // Memory of the caller's is looked at in each run, and stays as it is.
+  // The caller's memory is checked in each run, and never modified.
   if (&given != &defaults_[index] && has_odd_bools(*datum))
     datum = &changed.emplace_back(with_normal_bools(*datum));
   return datum;

@@ -160,7 +160,7 @@ std::shared_ptr<Session::Impl::InputVariant> Session::Impl::prepared_form(
   return form;
 }
 
-// Inner graphs see the constants of this one.
+// Whether there are subgraphs, which read the constants of the outer graph.
 bool Session::Impl::has_inner_graphs() const {
   return std::ranges::any_of(model.graph->nodes(),
                              [](const auto& node) { return !subgraphs_of(*node).empty(); });

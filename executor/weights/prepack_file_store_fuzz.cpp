@@ -7,7 +7,7 @@ namespace {
 
 using namespace sardonyx;
 
-// A hash that fits, or no change would get past it.
+// Recomputes the hash of the index, since otherwise every mutation would be rejected there.
 void mend(std::string& file, size_t header_bytes) {
   uint64_t index_bytes = 0;
   constexpr size_t kLength = 24, kHash = 32;

@@ -15,8 +15,8 @@ namespace {
 // Smaller constants are not worth an entry in the registry.
 constexpr size_t kMinBytes = 4 << 10;
 
-// Elements with the hash that they are known by. They stay, for other sessions read them as well;
-// what passes make of them can be made anew, and need not.
+// A buffer with an origin that is the hash of its elements. It is never evicted, since other
+// sessions read it as well; what passes compute from it can be evicted and recomputed.
 class HashedBuffer : public EvictableBuffer {
  public:
   HashedBuffer(std::shared_ptr<Buffer> memory, std::string origin)

@@ -8,7 +8,7 @@
 namespace sardonyx::onednn {
 namespace {
 
-// Parts, or blocks of theirs, are strided, whatever the order of the dims.
+// Concat as strided copies: parts, or whole blocks of them, are strided in every order of the dims.
 Prepared as_movement(const KernelRequest& request, const std::vector<Desc>& sources,
                      const Desc& target, size_t axis) {
   std::vector<cpu::Move> moves;

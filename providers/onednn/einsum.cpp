@@ -46,7 +46,7 @@ struct PlacedFactor {
   Labels labels;
 };
 
-// Kernels one after the other.
+// Runs several kernels in sequence.
 class StepsKernel : public Kernel {
  public:
   struct ContractionStep {
@@ -140,7 +140,7 @@ class ContractionBuilder {
     return kept;
   }
 
-  // Indices that the output or an operand after `operand` has.
+  // The labels that the output or an operand after `operand` has.
   Labels wanted_after(size_t operand) const {
     Labels wanted = output_;
     for (size_t i = operand + 1; i < operands_.size(); ++i)
@@ -184,7 +184,7 @@ class ContractionBuilder {
     return true;
   }
 
-  // An index that occurs twice becomes the diagonal.
+  // Loads an operand. For a label that occurs twice the diagonal is taken.
   PlacedFactor load(size_t operand) {
     Labels kept, distinct;
     Shape shape;

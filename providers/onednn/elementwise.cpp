@@ -108,7 +108,7 @@ Prepared prepare_binary(const KernelRequest& request) {
                          return binary(op, own.at(DNNL_ARG_SRC_0), own.at(DNNL_ARG_SRC_1),
                                        own.at(DNNL_ARG_DST), attributes());
                        }));
-  // Blocks that are not full are computed twice.
+  // The elements of partly filled blocks are computed twice, which must not happen in place.
   const bool is_padded =
       data.get_size() > bytes_for(request.outputs[0].dtype, element_count(result));
   if (!is_padded) builder.allow_alias(0, first);

@@ -12,7 +12,7 @@ struct MatMulSpec {
   Desc a, b, dst;  // of one rank, at least 2; batch dims of 1 are repeated
   size_t a_input = 0, b_input = 1;
   float alpha = 1;
-  // Added to every row, or of dims that oneDNN can repeat.
+  // A tensor that is added: one row, or with dims that oneDNN can broadcast.
   struct Addend {
     size_t input;
     Desc desc;  // of the rank of dst; row-major

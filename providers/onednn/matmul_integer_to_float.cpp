@@ -74,7 +74,7 @@ Prepared prepare_block(const KernelRequest& request, const MatMulSpec& product,
     args.emplace_back(kSourceZeroPoint, zero);
   }
   args.emplace_back(DNNL_ARG_DST, builder.output(0, product.dst));
-  // Split by rows alone: scales and bias of columns are no argument that could be sliced.
+  // The work is split by rows only: the scales and bias of columns cannot be sliced.
   spec.weights = primitive->weights();
   Work work = work_of_product(spec, {}, make);
   keep_whole(work, DNNL_ARG_WEIGHTS);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr auto kFloat = memory::data_type::f32;
 
-// Rows of one image in blocks of channels are no part that oneDNN knows: each thread has a copy of
-// its own. False where that gains nothing, or layouts are reordered besides.
+// Splits one image in channel blocks by rows. oneDNN has no descriptor for such a part, so each
+// thread computes on a copy. False where that gains nothing, or layouts are reordered anyway.
 bool add_row_copies(SequenceBuilder& builder, const Work& work, const Desc& data,
                     SequenceBuilder::Place from, SequenceBuilder::Place to) {
   constexpr size_t kRows = 2;
@@ -82,7 +82,7 @@ Desc with_height(const Desc& data) {
   return data;
 }
 
-// An argument of one dim goes along where dim `dim` of the others is cut.
+// Cuts the 1-D argument as well where dim `dim` of the others is cut.
 void cut_along(Work& work, size_t dim, int argument, const Desc& desc) {
   work.arguments.emplace(argument, desc);
   for (CutAxis& axis : work.axes) {

@@ -49,7 +49,8 @@ Extents needed_pads(const ops::Window& window) {
   return pads;
 }
 
-// No pool of oneDNN is interrupted. Windows that are of use are smaller, or few.
+// Whether the pool may run long: oneDNN's pools cannot be interrupted. Useful windows are smaller,
+// or few.
 bool takes_long(const ops::Window& window, const Shape& y) {
   constexpr double kLargeWindow = 256, kManyTaps = 1 << 30;
   const auto taps = static_cast<double>(element_count(window.kernel));

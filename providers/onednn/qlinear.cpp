@@ -62,7 +62,8 @@ const char* refusal(const KernelRequest& request, const Slots& slots) {
   return nullptr;
 }
 
-// `channels` of the result have scales of their own, along its dim `scale_dim`.
+// Reads scales and zero points. The result has `channels` channels along dim `scale_dim`, which may
+// have scales of their own.
 Parameters read_parameters(const KernelRequest& request, const Slots& slots, int64_t channels,
                            int scale_dim, float factor) {
   Parameters parameters;

@@ -103,7 +103,7 @@ class BackwardDirection {
     if (p_.at.lengths == RecurrentGradInputs::kNone) return true;
     return time < static_cast<const int32_t*>(args_.inputs[p_.at.lengths])[row];
   }
-  // The state of a row before the step at `time`, and after it.
+  // Offsets of the state of a row before the step at `time`, and after it.
   int64_t before(int64_t time, int64_t row) const {
     return (time + (is_reversed() ? 1 : 0)) * state() + row * p_.hidden;
   }

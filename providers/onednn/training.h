@@ -7,8 +7,8 @@
 
 namespace sardonyx::onednn {
 
-// A convolution whose weights come anew with every run: they are not to be had in a form that costs
-// much to make.
+// A convolution whose weights change with every run, so that its layout of weights must be cheap to
+// reorder to.
 MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
                                           const dnnl::primitive_attr& attr);
 // The windows in a batch from which Winograd's algorithm saves more than the transform of such
@@ -23,7 +23,7 @@ struct MatrixProduct {
   float beta;
   float* c;
 };
-// Runs at once, on up to `threads` threads. Throws kCancelled or kDeadlineExceeded.
+// Computes the product now, on up to `threads` threads. Throws kCancelled or kDeadlineExceeded.
 void multiply(const MatrixProduct& product, int threads);
 
 }  // namespace sardonyx::onednn

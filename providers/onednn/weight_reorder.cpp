@@ -14,7 +14,7 @@ namespace {
 
 // The most bytes of one copy, where they are contiguous on both sides.
 constexpr int64_t kLongestRun = 64;
-// Blocks in a row that share the lines they are read from.
+// Consecutive blocks that are read from the same cache lines.
 constexpr int64_t kNeighbours = 16;
 // Smaller reorders are done before another thread has woken.
 constexpr int64_t kWorthSharing = 64 << 10;  // elements
@@ -158,7 +158,7 @@ class BlockedPacking {
     row_stride_ = offset(1);
   }
 
-  // Moves that follow each other on both sides become one, where that makes pairs of all.
+  // Joins moves that are adjacent on both sides, if all of them form pairs.
   bool join_pairs() {
     if (moves_.size() % 2 != 0) return false;
     for (size_t i = 0; i < moves_.size(); i += 2) {
@@ -171,7 +171,7 @@ class BlockedPacking {
     return true;
   }
 
-  // Blocks of the last axis, next to each other.
+  // Copies adjacent blocks of the last axis.
   void copy_blocks(const std::byte* from, std::byte* to, int64_t blocks) const {
     const BlockedAxis& last = axes_.back();
     if (rows_of_block_ > 0) {
@@ -228,7 +228,7 @@ class BlockedPacking {
     }
   }
 
-  // A block that ends in padding.
+  // Copies a block that ends in padding, which becomes zeros.
   void pad_block(const std::array<int64_t, kMaxRank>& at, const std::byte* from,
                  std::byte* to) const {
     for (size_t lane = 0; lane < offsets_.size(); ++lane, to += kElement) {

@@ -7,8 +7,8 @@
 namespace sardonyx::onednn {
 
 // Writes all of `to`, padding included, from the elements that are at `values` as `from` says; they
-// may be anywhere, at odd addresses too. Shared out over `threads`. Returns false and writes
-// nothing for layouts, or elements, that are not known here.
+// may be anywhere, at odd addresses too. Runs on up to `threads` threads. Returns false and writes
+// nothing for layouts or element types that are not supported.
 bool pack_weights(const void* values, const Desc& from, const Desc& to, void* out, int threads);
 
 }  // namespace sardonyx::onednn

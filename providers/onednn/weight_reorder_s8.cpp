@@ -81,7 +81,7 @@ void store_four(const Sixteen& quads, const int64_t* offsets, std::byte* to) {
                 kVnniGroup);
 }
 
-// Four rows of `places` bytes: their columns go to `to` at `offsets`.
+// Transposes four rows of `places` bytes: column i goes to `to` at offsets[i].
 void transpose_quad(const std::byte* from, int64_t places, const int64_t* offsets, std::byte* to) {
   int64_t place = 0;
   for (; place + kTransposeUnit <= places; place += kTransposeUnit) {
@@ -106,7 +106,7 @@ void transpose_quad(const std::byte* from, int64_t places, const int64_t* offset
   }
 }
 
-// The block of outputs `block` of `lead`.
+// Packs block `block` of the outputs of `lead`.
 void pack_block(const Quads& quads, int64_t lead, int64_t block, const std::byte* from,
                 std::byte* to) {
   from += lead * quads.from_lead + block * quads.block * quads.from_output;

@@ -14,7 +14,8 @@
 namespace sardonyx::passes {
 namespace {
 
-// A transposed convolution that is fused already ends with an activation: nothing can follow.
+// Whether a later pass may fuse ops into the product. FusedConvTranspose already ends with an
+// activation.
 bool is_fusable_product(const Node& node) {
   return node.op->is(kProduct) && !is_fused(node, "FusedConvTranspose");
 }
@@ -33,7 +34,7 @@ bool is_arithmetic(const Node& node) {
   return false;
 }
 
-// The shape in which the constant meets y; nullopt where there is none.
+// The shape that lets `constant` broadcast against y, before the view; nullopt where there is none.
 std::optional<Shape> shape_before_view(const Node& view, const Tensor& constant) {
   if (constant.count() == 1) return Shape{};
   const Value& y = *view.inputs[0];

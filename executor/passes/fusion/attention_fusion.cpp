@@ -90,7 +90,7 @@ bool read_scores(const Graph& graph, const Node& node, size_t slot, Scores& scor
     if (!factor || !same_shape(*last->inputs[input], *last->outputs[0])) continue;
     Scores inner = scores;
     inner.scale *= *factor;
-    // Masks that are behind the factor are none of the scores that it makes.
+    // Masks between the product and the factor would be scaled as well, so there must be none.
     if (!read_scores(graph, *last, input, inner) || inner.added != scores.added ||
         inner.kept != scores.kept)
       continue;
@@ -226,7 +226,7 @@ class OperandWalk {
         takes_scale_(takes_scale),
         may_repeat_(may_repeat) {}
 
-  // Moves on to the producer of the value.
+  // Steps to the producer of the value.
   bool step() {
     const Node* node = value_->producer;
     if (!node) return false;

@@ -18,7 +18,7 @@
 namespace sardonyx::passes {
 namespace {
 
-// Larger ones are no phases of images, and windows grow with them.
+// The largest step. Larger ones are no space-to-depth of images, and kernels grow with the step.
 constexpr int64_t kMaxStep = 8;
 constexpr int64_t kMaxPad = 1 << 20;
 

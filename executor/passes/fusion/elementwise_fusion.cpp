@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxSteps = 32;
 constexpr size_t kMaxInputs = 16;
-// Convolutions further up than this are not looked for.
+// The search for a convolution above stops at this depth.
 constexpr int kMaxDepth = 8;
 
 // A node, or a group, seen as the attributes of a group.

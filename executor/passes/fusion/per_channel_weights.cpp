@@ -36,7 +36,7 @@ class ChannelOf {
   std::string text() const {
     return sardonyx::text(inner_, "/", channels_, "/", group_size_, "/", group_step_);
   }
-  // Weights that follow each other in one channel.
+  // The number of contiguous weights of one channel.
   int64_t run_length() const { return std::max<int64_t>(inner_, 1); }
   int64_t operator()(int64_t index) const {
     const int64_t within = index / std::max<int64_t>(inner_, 1) % channels_;
@@ -114,7 +114,7 @@ void scale_channels(const std::byte* from, size_t count, const ChannelOf& channe
   }
 }
 
-// The factors go into it whole: two models may have the same weights in their file.
+// The origin includes all factors, since two models may have the same weights in one file.
 std::string origin_of_scaled(const Buffer& weights, const ChannelOf& channel_of,
                              const std::vector<double>& scale) {
   std::string origin = weights.origin();

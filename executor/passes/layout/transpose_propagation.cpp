@@ -181,7 +181,8 @@ std::optional<Moved> move_resize(const Node& node, const Perm& perm) {
   return moved;
 }
 
-// Others may have attributes for some dim.
+// Whether the op is elementwise with one output and in ai.onnx: other ops may have attributes for
+// some dim.
 bool is_elementwise(const Node& node) {
   return node.op->is(kElementwise) && node.op->domain.empty() && node.outputs.size() == 1;
 }
@@ -306,7 +307,7 @@ class Region {
     return value.producer && entries_.contains(value.producer);
   }
 
-  // Transposes that go, less those that come.
+  // The number of Transposes removed minus those added.
   int64_t count_gain() const {
     int64_t gain = 0;
     for (const Node* entry : entries_) {
@@ -414,7 +415,7 @@ class Region {
     if (is_output) graph.take_name(back, value);
   }
 
-  // Readers of `transpose` read `value`. It is left to those who remove dead nodes.
+  // Makes the readers of `transpose` read `value`. Dead code elimination removes the node later.
   void skip(Graph& graph, Value& value, Node& transpose) {
     Value& result = *transpose.outputs[0];
     const bool renames = graph.is_output(result);

@@ -65,7 +65,8 @@ bool is_made_by_convolution(const Value& value) {
   return value.producer && value.producer->op->layout == LayoutRole::kConv;
 }
 
-// Or by what takes an image in any order and may hand it on to one.
+// Whether a convolution reads the value, or an op that takes images in any layout and may pass them
+// on to one.
 bool is_read_as_image(const Value& value) {
   return std::ranges::any_of(value.uses, [](const Use& use) {
     return use.node->op->layout == LayoutRole::kConv || is_op(*use.node, "Concat") ||

@@ -17,7 +17,8 @@ bool is_narrow(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
 }
 
-// Rows that allow strings only move values. Of other domains than ONNX's there are gradients.
+// Whether the op computes on its elements. Ops whose types include strings only move values. Of
+// other domains than ai.onnx only sardonyx is considered, for its gradients.
 bool is_arithmetic(const OpDef& op) {
   if (!op.domain.empty() && op.domain != "sardonyx") return false;
   if (op.name == "Cast" || op.name == "CastLike") return false;

@@ -11,7 +11,7 @@
 namespace sardonyx {
 namespace {
 
-// Ops that are no kProduct, but become such, or are computed like one.
+// Ops without the kProduct trait that passes turn into products, or that are computed as products.
 constexpr std::array<std::string_view, 8> kProductsBesides = {
     "Attention",      "ConvInputGrad", "ConvWeightGrad", "DeformConv",
     "FusedAttention", "Einsum",        "FlexAttention",  "LinearAttention"};

@@ -20,7 +20,7 @@ bool is_resize_of_nearest(const Node& node) {
          std::get<std::string>(node.attrs.get("mode").value()) == "nearest";
 }
 
-// Ops that hand on elements of input 0.
+// Whether the op only moves elements of input 0.
 bool only_moves(const Node& node) {
   static constexpr std::string_view kNames[] = {
       "Reshape", "Flatten", "Squeeze",      "Unsqueeze",    "Transpose", "Slice",

@@ -28,7 +28,7 @@ constexpr size_t kMaxNodes = 32;
 // The elementwise ops from one dequantised tensor to a value, in the order in which they run.
 class TableMaker {
  public:
-  // False where `value` is not made that way.
+  // Returns false where `value` is not computed by such a chain.
   bool visit(const Value& value) {
     if (known_.contains(&value)) return true;
     if (value.constant) return value.constant->count() == 1 && note(value, *value.constant);

@@ -18,7 +18,7 @@ int64_t integer(const Node& node, std::string_view name, int64_t otherwise) {
   return value ? std::get<int64_t>(*value) : otherwise;
 }
 
-// Scales in float, no blocks, computed in float.
+// Whether the scale is a float constant and not blockwise, and the computation in float.
 bool is_plain(const Node& node) {
   const auto precision = static_cast<DType>(integer(node, "precision", 0));
   return float_constant(node, 1) && integer(node, "block_size", 0) == 0 &&

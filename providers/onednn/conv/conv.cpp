@@ -126,7 +126,7 @@ MaybePrimitive choose_layouts(const ConvProblem& problem) {
   return chosen;
 }
 
-// Winograd's algorithm, in training, where it pays.
+// The primitive of Winograd's algorithm, for training, where it pays.
 MaybePrimitive choose_winograd(ConvProblem& problem) {
   const ConvolutionSpec direct = problem.spec;
   const Extents dst = direct.dst.dims();
@@ -223,7 +223,7 @@ TiledConvolution tiled(const ConvProblem& problem, const KernelRequest& request,
   return whole;
 }
 
-// None where the whole is small enough, or oneDNN has no tiles of this form.
+// The tiles of the convolution; empty where the whole is small enough, or oneDNN has no such tiles.
 std::vector<ConvTile> tiles_of(const ConvProblem& problem, const TiledConvolution& whole,
                                const Primitive& primitive) {
   if (problem.is_transposed) return {};

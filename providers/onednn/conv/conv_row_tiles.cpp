@@ -14,7 +14,7 @@ using Kind = TiledConvolution::Kind;
 // Dims of images.
 constexpr size_t kImages = 0, kRows = 2;
 constexpr int64_t kTileChannels = 16;  // channels in a block
-// Multiplications of a tile: windows are slower than matrix products.
+// Multiplications of a tile: fewer than of a GEMM block, since convolutions are slower per product.
 constexpr double kProductsPerTile = static_cast<double>(kProductsPerBlock) / 2;
 
 struct RowRange {
@@ -80,7 +80,8 @@ std::optional<ConvTile> channels_of(const TiledConvolution& whole, const RowRang
                   stored(whole, whole.made).submemory_desc(made, made_at)};
 }
 
-// Groups, and channels that don't fill blocks, are not taken apart.
+// Tiles of output channels of a weight gradient. Empty for grouped convolutions and for channels
+// that do not fill blocks.
 std::vector<ConvTile> channel_tiles_of(const TiledConvolution& whole, int64_t tile_channels) {
   const Extents from = whole.from.dims(), made = whole.made.dims();
   const int64_t channels = made[0];
@@ -170,7 +171,7 @@ SequenceBuilder::Place add_tiles(SequenceBuilder& builder, const TiledConvolutio
   builder.require_layout(whole.input, stored(whole, whole.from));
   if (whole.residual) builder.require_layout(*whole.residual, stored(whole, whole.made));
   const Place made = builder.output(0, stored(whole, whole.made));
-  // Pieces of memory for as many as run in parallel, as large as the largest wants them.
+  // Buffers for as many tiles as run in parallel, each as large as the largest tile needs.
   const auto largest = [&](const auto& desc_of_tile) -> const ConvTile& {
     return *std::ranges::max_element(
         tiles, {}, [&](const ConvTile& tile) { return desc_of_tile(tile).get_size(); });

@@ -52,7 +52,8 @@ struct DeconvSizes {
 
 constexpr auto kType = memory::data_type::bf16;
 
-// [inputs, outputs, taps], as the model has them, to [inputs, taps, outputs], to `wanted`.
+// Packs the model's weights [inputs, outputs, taps] as [inputs, taps, outputs] in the layout
+// `wanted`.
 void pack_weights(const Tensor& weights, const DeconvSizes& sizes, const Desc& wanted,
                   std::byte* to, int threads) {
   const int64_t taps = sizes.taps, outputs = sizes.outputs;
@@ -63,7 +64,7 @@ void pack_weights(const Tensor& weights, const DeconvSizes& sizes, const Desc& w
   reorder(rows->data(), plain_desc(kType, {sizes.inputs, sizes.columns()}), wanted, to, threads);
 }
 
-// The bias for each tap.
+// Repeats the bias for each tap.
 void repeat(const Tensor& bias, int64_t taps, std::byte* to) {
   load_weight(bias);
   for (int64_t tap = 0; tap < taps; ++tap, to += bias.bytes())

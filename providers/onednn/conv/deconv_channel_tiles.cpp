@@ -79,7 +79,7 @@ class ChannelTiling {
     return spec;
   }
 
-  // The result is the last.
+  // The arguments of a tile's primitive; the result comes last.
   std::vector<TileArgument> arguments_of(const ChannelTile& tile) const {
     const auto part = [](const Desc& whole, const Desc& own, size_t dim, int64_t begin,
                          int64_t image) {

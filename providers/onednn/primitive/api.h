@@ -28,19 +28,19 @@ const dnnl::stream& thread_stream();
 
 // undef where oneDNN has no such type.
 memory::data_type data_type_of(DType dtype);
-// The other way round: kUndefined where no tensor has such elements.
+// The inverse of data_type_of(): kUndefined where no tensor has such elements.
 DType dtype_of(memory::data_type type);
-// Row-major.
+// The row-major layout.
 Desc plain_desc(memory::data_type type, const Extents& dims);
 Desc plain_desc(DType dtype, const Shape& shape);
-// Row-major with the last two dims exchanged in memory.
+// The row-major layout with the last two dims exchanged in memory.
 Desc transposed_desc(memory::data_type type, const Extents& dims);
 // A strided layout: index i of a dim is at i * its stride, in elements.
 Desc strided_desc(memory::data_type type, const Extents& dims, const Extents& strides);
 // Channels in blocks of 16, and channels last; the rank must be 3 to 5.
 Desc blocked_desc(memory::data_type type, const Extents& dims);
 Desc channels_last_desc(memory::data_type type, const Extents& dims);
-// The layout is the primitive's choice.
+// A descriptor that leaves the layout to the primitive (format_tag::any).
 Desc any_desc(memory::data_type type, const Extents& dims);
 Desc any_desc(DType dtype, const Shape& shape);
 
@@ -64,9 +64,9 @@ struct BlockedForm {
 };
 // nullopt for a layout of another kind, or with an offset.
 std::optional<BlockedForm> blocked_form(const Desc& desc);
-// "aBcd16b". Not unique.
+// The oneDNN tag of the layout, such as "aBcd16b". Different layouts may have the same text.
 std::string layout_text(const Desc& desc);
-// Differs for any two descriptors that are not equal.
+// A key that differs for any two descriptors that are not equal.
 std::string fingerprint(const Desc& desc);
 // The layout without the compensation (sums of weights) that integer primitives append; nullopt if
 // there is none, or the layout is blocked.

@@ -73,7 +73,7 @@ void keep_no_primitives(const Library& library) {
 }
 
 Library load() {
-  // Held for good: handles of oneDNN live in plans, and threads have streams of it.
+  // The library is never unloaded: plans hold handles of oneDNN, and threads have its streams.
   void* const present = dlopen(kFile, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   // Sanitizers replace functions for all libraries, which deep binding would go around. So would it
   // around a program's own operator new, for memory that libstdc++ hands to oneDNN: it is asked for
@@ -88,7 +88,7 @@ Library load() {
   find_of_openmp(handle, is_deep, "omp_set_num_threads", library.omp_set_num_threads);
   find_of_openmp(handle, is_deep, "omp_get_max_threads", library.omp_get_max_threads);
   check_version(library);
-  // A library that was there before is the program's as well, and so are its settings.
+  // The program uses a library that was already loaded, so its settings are left alone.
   if (!present) keep_no_primitives(library);
   return library;
 }

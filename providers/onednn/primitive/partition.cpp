@@ -14,7 +14,7 @@ namespace {
 // The least work of a part: some microseconds, below which waking another thread costs more than it
 // gains.
 std::atomic<double> min_products = 1 << 18;
-// Threads of which one waits for another for a tenth of the time are as good as fully used.
+// Threads that are busy for this part of the time count as fully used.
 constexpr double kEvenEnough = 0.9;
 constexpr int64_t kMaxPartsPerThread = 8;
 // The parts of work that is cut alike for any number of threads (Work::has_fixed_parts). Few, since
@@ -88,7 +88,7 @@ class PartCutter {
  public:
   explicit PartCutter(const Work& work) : arguments_(work.arguments) {}
 
-  // False where an argument has no such slice.
+  // Cuts all arguments along the axis. False where one has no such slice.
   bool along(const CutAxis& axis, const AxisRange& range) {
     for (const auto& [argument, dim, step] : axis.along) {
       if (!take(argument, dim, {range.begin * step, range.end * step})) return false;
@@ -125,7 +125,7 @@ class PartCutter {
   std::optional<PartPads> pads_;
 };
 
-// Parts of equal shapes share one primitive.
+// Makes the primitives of parts; parts of equal shapes share one.
 class Makers {
  public:
   Makers(const Work& work, const std::string& like) : work_(work), like_(like) {}
@@ -144,8 +144,8 @@ class Makers {
   }
 
  private:
-  // Loops without vectors, which go by names such as "ref:any" and "lrn_ref:any", are like nothing
-  // else.
+  // Whether the implementation is the wanted one (`like_`; "": any but reference loops, whose names
+  // are such as "ref:any" and "lrn_ref:any").
   bool is_alike(const Primitive& primitive) const {
     const std::string name = primitive.implementation();
     return like_.empty() ? name.find("ref:") == std::string::npos : name == like_;

@@ -56,8 +56,8 @@ struct Work {
   ArgumentDescs arguments;    // layouts of the arguments that are sliced; the others are shared
   std::vector<CutAxis> axes;  // the better ones first
   double products = 0;  // multiplications; for an element that is only moved, kProductsPerMove
-  // Sums are added up in an order that depends on how much is asked for at once: there are the same
-  // parts for any number of threads, one among them, so that the bits are the same as well.
+  // The primitive's order of summation depends on its size. So the work is cut into the same parts
+  // for any number of threads, even one, and the result is bit for bit the same.
   bool has_fixed_parts = false;
   std::function<MaybePrimitive(const ArgumentDescs&, const std::optional<PartPads>&)> make;
 };

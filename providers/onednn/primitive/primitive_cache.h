@@ -11,7 +11,7 @@
 
 namespace sardonyx::onednn {
 
-// Everything that an answer depends on, as bytes.
+// A cache key: all parameters of a primitive, as bytes.
 class PrimitiveKey {
  public:
   PrimitiveKey& operator<<(const Desc& desc) {

@@ -338,7 +338,7 @@ SequenceBuilder::PrimitiveCall SequenceBuilder::copy_call(const Copy& copy) cons
   return {*made, {{DNNL_ARG_FROM, copy.from}, {DNNL_ARG_TO, copy.to}}};
 }
 
-// Copies may be reference implementations.
+// Copies are reorders, which may be reference implementations.
 void SequenceBuilder::copy(const std::vector<Copy>& copies) {
   std::vector<PrimitiveCall> calls;
   for (const Copy& copy : copies)
@@ -437,7 +437,7 @@ void reorder_by_onednn(const void* values, const Desc& from, const Desc& to, std
   if (parts.empty()) parts.push_back({*whole, {}});
   auto* source = const_cast<std::byte*>(static_cast<const std::byte*>(values));
   std::vector<std::exception_ptr> errors(parts.size());
-  // Ignores the deadline, because an abandoned packing would be lost.
+  // Packing ignores the deadline, since an abandoned one would be lost.
   cpu::parallel_run(threads, [&](int64_t share, int64_t shares, const cpu::CancelFlag&) {
     for (auto at = static_cast<size_t>(share); at < parts.size();
          at += static_cast<size_t>(shares)) {

@@ -75,9 +75,9 @@ class SequenceBuilder {
   // Adds scratch memory for the primitive if `args` has no DNNL_ARG_SCRATCHPAD. If `parts` are
   // given, they run in parallel in place of the primitive.
   void step(const Primitive& primitive, Args args, const std::vector<PrimitivePart>& parts = {});
-  // Parts that have arguments of their own besides their slices.
+  // A step of parts that each have arguments of their own besides their slices.
   void step(const std::vector<PrimitivePart>& parts, const std::vector<Args>& args);
-  // A primitive that is split into parts here, if `work` can be.
+  // A step of a primitive that is split into parts here, if `work` can be.
   void step(const Primitive& primitive, Args args, const Work& work);
   // One of several primitives that run in parallel: none reads or writes memory that another
   // writes.
@@ -89,9 +89,9 @@ class SequenceBuilder {
   // `output` may be written over `input`.
   void allow_alias(size_t output, size_t input) { aliases_.emplace_back(output, input); }
 
-  // `implementation` "": that of the last step. Refuses where a step, other than a copy, is a
-  // reference implementation of oneDNN: these are slower than our own and may run for long, as no
-  // primitive checks the deadline.
+  // Makes the kernel. `implementation` "": the name of the last step's. Refuses where a step, other
+  // than a copy, is a reference implementation of oneDNN: these are slower than our own and may run
+  // for long, as no primitive checks the deadline.
   Prepared finish(std::string implementation = "");
 
  private:
