@@ -87,6 +87,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       // The header's time runs from its first byte on.
       if (!co_await read_more()) co_return false;
       is_idle = false;
+      has_asked = true;
       deadline = Clock::now() + context_.limits.header;
     }
     const Clock::time_point received = Clock::now();
@@ -103,7 +104,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     request.method = parser.get().method();
     request.target.assign(parser.get().target().data(), parser.get().target().size());
     request.path = path_parts(request.target);
-    const bool keeps = parser.keep_alive() && !context_.handler.is_closing();
+    const bool keeps = parser.keep_alive() && !context_.handler.ends_connections();
     const bool is_head = request.method == http::verb::head;
     const unsigned version = parser.get().version();
     is_http_10_ = version == 10;
@@ -139,7 +140,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       answer = error_answer(serving::current_serving_error());
     }
     compress_answer(request, answer);
-    const bool goes_on = keeps && !context_.handler.is_closing();
+    const bool goes_on = keeps && !context_.handler.ends_connections();
     const Clock::time_point written_from = Clock::now();
     const bool was_written = co_await write(answer, goes_on, is_head);
     if (answer.on_sent) answer.on_sent(written_from);
