@@ -23,10 +23,9 @@ std::string padded_string() {
   return text;
 }
 
-char* extend(std::string& text, size_t bytes, uint64_t most) {
+char* extend(std::string& text, size_t bytes, uint64_t most, size_t padding) {
   const size_t before = text.size(), needed = before + bytes;
-  if (text.capacity() < needed + kJsonPadding)
-    text.reserve(grown(before, needed, most) + kJsonPadding);
+  if (text.capacity() < needed + padding) text.reserve(grown(before, needed, most) + padding);
   text.resize(needed);
   return text.data() + before;
 }
