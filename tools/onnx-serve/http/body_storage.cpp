@@ -7,12 +7,17 @@ namespace sardonyx::serve {
 namespace {
 
 constexpr uint64_t kFirst = 64 << 10;
+// What has sent that much gets the space for all of it, where all is no more than this.
+constexpr uint64_t kWhole = 2 << 20;
 // From this size on a block has memory where it has been written to, and nowhere else.
 constexpr uint64_t kLazy = 64 << 20;
 
 size_t grown(uint64_t capacity, uint64_t needed, uint64_t most) {
-  const uint64_t wanted = capacity < kLazy ? 4 * capacity : 8 * capacity;
-  return std::max(needed, std::min(most, std::max(wanted, kFirst)));
+  const uint64_t wanted = capacity < kFirst  ? kFirst
+                          : most <= kWhole   ? most
+                          : capacity < kLazy ? 4 * capacity
+                                             : 8 * capacity;
+  return std::max(needed, std::min(most, wanted));
 }
 
 }  // namespace
