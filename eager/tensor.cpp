@@ -82,7 +82,7 @@ Tensor::Tensor(const Datum& value) : impl_(detail::make_impl(value)) {
 }
 
 Tensor Tensor::of_number(const Number& value, DType dtype) {
-  return Tensor(one_number(value, dtype));
+  return Tensor(filled(dtype, {}, value));
 }
 
 Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count, const Loc& loc) {
