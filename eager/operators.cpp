@@ -38,7 +38,7 @@ bool has_dims(const Tensor& tensor) {
 }
 
 // A tensor without dims counts as a number does, unless its kind is the higher one.
-DType promoted(const Tensor& a, const Tensor& b) {
+DType promoted_operands(const Tensor& a, const Tensor& b) {
   const std::optional<DType> both = promoted(a.dtype(), b.dtype());
   if (!both) {
     fail(ErrorCode::kInvalidArgument, "elements of types ", a.dtype(), " and ", b.dtype(),
@@ -90,7 +90,7 @@ OperandPair matched(const Operand& a, const Operand& b) {
   if (a.tensor && b.tensor) {
     const DType dtype = at_line(a.loc, [&] {
       // Sizes count as numbers, whether a trace knows them or not.
-      if (!a.open_size == !b.open_size) return promoted(*a.tensor, *b.tensor);
+      if (!a.open_size == !b.open_size) return promoted_operands(*a.tensor, *b.tensor);
       return a.open_size ? type_beside(a, b.tensor->dtype()) : type_beside(b, a.tensor->dtype());
     });
     return {converted(*a.tensor, dtype, a.loc), converted(*b.tensor, dtype, a.loc)};
