@@ -59,8 +59,8 @@ Eigen eigh(const Tensor& a, Loc loc = Loc::current());
 Tensor eigvalsh(const Tensor& a, Loc loc = Loc::current());
 // Of any square a, complex numbers as pairs (eager/functional/fft.h): values [..., n, 2] and, as
 // columns, vectors [..., n, n, 2] of length 1, of which the element of the greatest magnitude is
-// real and positive: gradients keep it so, where torch refuses a loss that depends on how vectors
-// are turned. Of a pair of complex values the one with the positive imaginary part comes first.
+// real and positive: gradients keep it so, where torch refuses a loss that depends on the phases of
+// vectors. Of a pair of complex values the one with the positive imaginary part comes first.
 Eigen eig(const Tensor& a, Loc loc = Loc::current());
 Tensor eigvals(const Tensor& a, Loc loc = Loc::current());
 // a [m, n] = U [m, k] diag(S) Vh [k, n], k = min(m, n) (full_matrices = false), S in descending
