@@ -174,6 +174,23 @@ class DerivedLayers(unittest.TestCase):
         self.assertTrue(layer.training)
         np.testing.assert_allclose(y, layer.eval()(x).numpy(), rtol=1e-5, atol=1e-6)
 
+    def test_an_exported_function_need_not_take_all_sizes(self):
+        class Even(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.down, self.up = nn.Conv2d(2, 2, 3, 2, 1), nn.Upsample(scale_factor=2.0, mode="nearest")
+
+            def forward(self, x):
+                return eager.cat([self.up(self.down(x)), x], 1)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "even.onnx")
+            net, x = Even(), eager.randn(1, 2, 8, 8)
+            report = eager.export_onnx(net, (x,), path, input_names=["x"], dynamic_axes={"x": {0: "n", 2: "h", 3: "w"}})
+            self.assertRegex(report, "h=16")
+            found = sardonyx.InferenceSession(path).run(None, {"x": eager.ones(2, 2, 4, 6).numpy()})[0]
+            np.testing.assert_allclose(found, net(eager.ones(2, 2, 4, 6)).numpy(), atol=1e-6)
+
     def test_keyword_arguments_reach_forward(self):
         class Shifted(nn.Linear):
             def forward(self, x, shift=0):
