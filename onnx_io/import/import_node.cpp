@@ -339,8 +339,8 @@ void Importer::append_node(NameScope& name_scope, const NodeProto& node, RawCall
   CustomOps* custom = custom_ops_with(call.domain, call.op);
   std::optional<CustomCall> described;
   if (custom) {
-    described =
-        custom_call(name_scope, call, node, node.name().empty() ? "" : joined(name_scope.scope, node.name()));
+    described = custom_call(name_scope, call, node,
+                            node.name().empty() ? "" : joined(name_scope.scope, node.name()));
     std::erase_if(call.attrs, [](const auto& attribute) { return holds_graphs(attribute.second); });
   }
   const OpDef& op = custom ? custom->row(std::move(*described))

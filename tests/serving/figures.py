@@ -303,7 +303,7 @@ def gone(options, models):
 
 
 def mixed(options, models):
-    """Lengths of 16 to 128 tokens at random, 32 connections: padded and run jointly, jointly where lengths are the same, and
+    """Lengths of 16 to 128 tokens at random, 32 connections: padded and run as one batch, batched where lengths are the same, and
     alone, which is what closing a batch at each change of shape comes to."""
     rng = np.random.default_rng(5)
     requests = {"bert": [], "padded": []}
@@ -320,7 +320,7 @@ def mixed(options, models):
             rates["same"].append(load.closed_loop(server.port, requests["bert"], 32, 3))
             rates["padded"].append(load.closed_loop(server.port, requests["padded"], 32, 3))
     alone, same, padded = (median(rates[name][1:]) for name in rates)
-    print(f"BERT (2 layers of 128), 16 to 128 tokens: alone {alone:.0f}/s, jointly at the same length {same:.0f}/s "
+    print(f"BERT (2 layers of 128), 16 to 128 tokens: alone {alone:.0f}/s, batched at the same length {same:.0f}/s "
           f"({same / alone:.2f} times), padded {padded:.0f}/s ({padded / alone:.2f} times)")
 
 
