@@ -41,8 +41,7 @@ def _options_of_class(name):
     """The arguments of a layer's constructor with what stands for those that are left out, from its docstring."""
     signature = getattr(_nn, name).__doc__.partition("\n")[0]
     arguments = ast.parse(f"def made{signature[signature.index('('):]}: pass").body[0].args
-    names = [argument.arg for argument in arguments.args]
-    fallbacks = [ast.literal_eval(value) for value in arguments.defaults]
+    names, fallbacks = [a.arg for a in arguments.args], [ast.literal_eval(value) for value in arguments.defaults]
     return names, dict(zip(names[len(names) - len(fallbacks):], fallbacks))
 
 
@@ -574,11 +573,9 @@ def _vector_to_parameters(vec, parameters):
     count = sum(parameter.numel() for parameter in parameters)
     if tuple(vec.shape) != (count,):
         raise ValueError(f"vec: expected {count} elements for the parameters, got shape {tuple(vec.shape)}")
-    begin = 0
     for parameter in parameters:
-        end = begin + parameter.numel()
-        parameter.assign(vec[begin:end].detach().reshape(parameter.shape))
-        begin = end
+        parameter.assign(vec[: parameter.numel()].detach().reshape(parameter.shape))
+        vec = vec[parameter.numel() :]
 
 
 utils = _module(
