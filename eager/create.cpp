@@ -29,19 +29,6 @@ void check_sizes(const char* function, const Shape& shape, const Loc& loc) {
   fail_at(loc, function, ": expected sizes of at least 0, got ", to_text(shape));
 }
 
-sardonyx::Tensor filled(DType dtype, const Shape& shape, const Number& value) {
-  sardonyx::Tensor made = sardonyx::Tensor::zeros(dtype, shape);
-  if (value.is(0)) return made;
-  if (is_integer(dtype) && bits_of(dtype) == 64 && !value.is_fraction) {
-    std::fill_n(static_cast<int64_t*>(made.raw()), made.count(), value.integer);
-    return made;
-  }
-  const std::vector<double> piece(256, value.number);
-  for (int64_t at = 0; at < made.count(); at += 256)
-    store_numbers(dtype, made.raw(), at, std::min<int64_t>(256, made.count() - at), piece.data());
-  return made;
-}
-
 constexpr int64_t kPiece = 1024;  // elements made at a time
 
 template <typename Make>

@@ -16,6 +16,7 @@
 #include "eager/trace/compile.h"
 #include "eager/trace/control_flow.h"
 #include "eager/trace/trace.h"
+#include "ir/core/tensor.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager {
@@ -118,9 +119,10 @@ TEST(Messages, ArgumentsOfFunctions) {
        [&] {
          cat({x, y});
        }},
-      {"cat: tensor 1 is int64[2] and tensor 0 is float[2]; convert one with to()",
+      {"cat: tensor 1 is string[1] and those before it are float; such elements do not mix: "
+       "convert some with to()",
        [&] {
-         cat({ones({2}), whole});
+         cat({ones({2}), Tensor(sardonyx::Tensor::of<std::string>({"a"}, {1}))});
        }},
       {"cat: expected at least one tensor", [] { cat({}); }},
       {"stack: tensor 1 is float[2, 5] and tensor 0 is float[2, 3]; all axes must have one size",

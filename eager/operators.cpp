@@ -31,24 +31,6 @@ int kind_of(DType dtype) {
   return dtype == DType::kBool ? 0 : is_integer(dtype) ? 1 : 2;
 }
 
-DType promoted(DType a, DType b) {
-  if (a == b) return a;
-  if (a == DType::kString || b == DType::kString || is_complex(a) || is_complex(b)) {
-    fail(ErrorCode::kInvalidArgument, "elements of types ", a, " and ", b,
-         " do not mix; convert one with to()");
-  }
-  const bool halves = (a == DType::kFloat16 && b == DType::kBFloat16) ||
-                      (a == DType::kBFloat16 && b == DType::kFloat16);
-  if (halves) return DType::kFloat;
-  // An unsigned type with a signed one of the same width needs the next width.
-  if (is_integer(a) && is_integer(b) && is_signed_integer(a) != is_signed_integer(b) &&
-      bits_of(a) == bits_of(b)) {
-    const int bits = bits_of(a);
-    return bits == 8 ? DType::kInt16 : bits == 16 ? DType::kInt32 : DType::kInt64;
-  }
-  return rank_of(a) >= rank_of(b) ? a : b;
-}
-
 bool has_dims(const Tensor& tensor) {
   const detail::TensorImpl& impl = *tensor.impl();
   if (!impl.symbol) return impl.value.tensor().rank() > 0;
@@ -56,9 +38,13 @@ bool has_dims(const Tensor& tensor) {
 }
 
 // A tensor without dims counts as a number does, unless its kind is the higher one.
-DType promoted(const Tensor& a, const Tensor& b) {
-  const DType both = promoted(a.dtype(), b.dtype());
-  if (has_dims(a) == has_dims(b)) return both;
+DType promoted_operands(const Tensor& a, const Tensor& b) {
+  const std::optional<DType> both = promoted(a.dtype(), b.dtype());
+  if (!both) {
+    fail(ErrorCode::kInvalidArgument, "elements of types ", a.dtype(), " and ", b.dtype(),
+         " do not mix; convert one with to()");
+  }
+  if (has_dims(a) == has_dims(b)) return *both;
   const DType with_dims = has_dims(a) ? a.dtype() : b.dtype();
   const DType without = has_dims(a) ? b.dtype() : a.dtype();
   return kind_of(without) > kind_of(with_dims) ? without : with_dims;
@@ -80,6 +66,21 @@ void check_defined(std::string_view function, const Operand& a, const Operand& b
 
 }  // namespace
 
+std::optional<DType> promoted(DType a, DType b) {
+  if (a == b) return a;
+  if (a == DType::kString || b == DType::kString || is_complex(a) || is_complex(b)) return {};
+  const bool halves = (a == DType::kFloat16 && b == DType::kBFloat16) ||
+                      (a == DType::kBFloat16 && b == DType::kFloat16);
+  if (halves) return DType::kFloat;
+  // An unsigned type with a signed one of the same width needs the next width.
+  if (is_integer(a) && is_integer(b) && is_signed_integer(a) != is_signed_integer(b) &&
+      bits_of(a) == bits_of(b)) {
+    const int bits = bits_of(a);
+    return bits == 8 ? DType::kInt16 : bits == 16 ? DType::kInt32 : DType::kInt64;
+  }
+  return rank_of(a) >= rank_of(b) ? a : b;
+}
+
 OperandPair matched(const Operand& a, const Operand& b) {
   check_defined("operators", a, b);
   if (!a.tensor && !b.tensor) {
@@ -89,7 +90,7 @@ OperandPair matched(const Operand& a, const Operand& b) {
   if (a.tensor && b.tensor) {
     const DType dtype = at_line(a.loc, [&] {
       // Sizes count as numbers, whether a trace knows them or not.
-      if (!a.open_size == !b.open_size) return promoted(*a.tensor, *b.tensor);
+      if (!a.open_size == !b.open_size) return promoted_operands(*a.tensor, *b.tensor);
       return a.open_size ? type_beside(a, b.tensor->dtype()) : type_beside(b, a.tensor->dtype());
     });
     return {converted(*a.tensor, dtype, a.loc), converted(*b.tensor, dtype, a.loc)};

@@ -37,13 +37,30 @@ std::mutex& gradient_lock(const TensorImpl& of) {
 
 Tensor kept_gradient(TensorImpl& of) {
   const std::lock_guard lock(gradient_lock(of));
-  return of.grad_state ? of.grad_state->grad : Tensor();
+  return of.grad_state() ? of.grad_state()->grad : Tensor();
 }
 
 void keep_gradient(TensorImpl& of, Tensor gradient) {
+  keep_gradient_where(of, Tensor(), std::move(gradient));
+}
+
+Tensor gradient_presence(TensorImpl& of) {
   const std::lock_guard lock(gradient_lock(of));
-  if (!gradient.defined() && !of.grad_state) return;
-  std::swap(of.grads().grad, gradient);  // the one before goes when the lock is free again
+  return of.grad_state() ? of.grad_state()->presence : Tensor();
+}
+
+void keep_gradient_where(TensorImpl& of, Tensor presence, Tensor gradient) {
+  const std::lock_guard lock(gradient_lock(of));
+  if (!gradient.defined() && !of.grad_state()) return;
+  // Those before go when the lock is free again.
+  std::swap(of.grads().grad, gradient);
+  std::swap(of.grads().presence, presence);
+}
+
+void rescale_gradient(const Tensor& of, const Tensor& gradient) {
+  const Tensor presence = gradient_presence(*of.impl());
+  of.set_grad(gradient);
+  if (presence.defined()) keep_gradient_where(*of.impl(), presence, gradient);
 }
 
 bool may_be_gradient(const Tensor& gradient, const Tensor& of) {
@@ -82,7 +99,7 @@ Tensor::Tensor(const Datum& value) : impl_(detail::make_impl(value)) {
 }
 
 Tensor Tensor::of_number(const Number& value, DType dtype) {
-  return Tensor(one_number(value, dtype));
+  return Tensor(filled(dtype, {}, value));
 }
 
 Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count, const Loc& loc) {
@@ -264,8 +281,7 @@ void detail::note_hooks(const Tensor& tensor) {
   const TensorImpl& impl = *tensor.impl();
   if (!frame || impl.symbol || impl.is_literal) return;
   const auto numbers = [](const TensorImpl& of) {
-    const bool has_hooks = of.grad_state && of.grad_state->hooks;
-    return has_hooks ? of.grad_state->hooks->numbers() : std::vector<size_t>();
+    return of.grad_state() ? of.grad_state()->hooks->numbers() : std::vector<size_t>();
   };
   frame->root().guards.note({&impl, 'h'}, [tensor, numbers, was = numbers(impl)]() -> std::string {
     if (numbers(*tensor.impl()) == was) return "";
@@ -276,9 +292,7 @@ void detail::note_hooks(const Tensor& tensor) {
 RemovableHandle Tensor::register_hook(Hook hook) const {
   defined_impl(*this);
   detail::note_hooks(*this);
-  std::shared_ptr<detail::HookList<Hook>>& hooks = impl_->grads().hooks;
-  if (!hooks) hooks = std::make_shared<detail::HookList<Hook>>();
-  return hooks->add(std::move(hook));
+  return impl_->grads().hooks->add(std::move(hook));
 }
 
 Tensor Tensor::detach() const {

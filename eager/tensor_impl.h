@@ -1,6 +1,7 @@
 // What stands behind an eager Tensor; for the eager layer's own sources.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct TapeNode;
 // Autograd state that few tensors have.
 struct GradState {
   Tensor grad;
-  std::shared_ptr<HookList<Tensor::Hook>> hooks;  // null before the first
-  bool retain_grad = false;
+  Tensor presence;  // of `grad` in a trace: whether there is one, once it runs; undefined: there is
+  const std::shared_ptr<HookList<Tensor::Hook>> hooks = std::make_shared<HookList<Tensor::Hook>>();
+  std::atomic<bool> retain_grad = false;
 };
 
 // The value and the autograd state that all copies of a Tensor share.
@@ -35,13 +37,24 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
   uint32_t creator_output = 0;
   uint32_t version = 0;     // counts `assign`
   bool is_literal = false;  // made within a trace: part of the graph, no state of the program's
-  std::unique_ptr<GradState> grad_state;
 
+  TensorImpl() = default;
+  TensorImpl(const TensorImpl&) = delete;
+  TensorImpl& operator=(const TensorImpl&) = delete;
+  ~TensorImpl() { delete grad_state_.load(); }
+
+  // Null before the first use of grads(), which threads may make at once.
+  GradState* grad_state() const { return grad_state_; }
   GradState& grads() {
-    if (!grad_state) grad_state = std::make_unique<GradState>();
-    return *grad_state;
+    if (GradState* there = grad_state_) return *there;
+    auto made = std::make_unique<GradState>();
+    GradState* before = nullptr;
+    return grad_state_.compare_exchange_strong(before, made.get()) ? *made.release() : *before;
   }
   bool tracked() const { return requires_grad || creator != nullptr; }
+
+ private:
+  std::atomic<GradState*> grad_state_ = nullptr;
 };
 using ImplPtr = std::shared_ptr<TensorImpl>;
 
@@ -61,6 +74,13 @@ Tensor tensor_of(const Val& val);
 // replace it at once: each gets one that somebody has set.
 Tensor kept_gradient(TensorImpl& of);
 void keep_gradient(TensorImpl& of, Tensor gradient);
+
+// Where a trace can't tell whether there will be a gradient, it has zeros for one, and a bool of
+// rank 0 that tells. keep_gradient() makes it undefined: there is one.
+Tensor gradient_presence(TensorImpl& of);
+void keep_gradient_where(TensorImpl& of, Tensor presence, Tensor gradient);
+// Another value of the gradient, which is there where it was.
+void rescale_gradient(const Tensor& of, const Tensor& gradient);
 
 // Whether the one may be the gradient of the other: of its element type and, as far as sizes are
 // known, of its shape.

@@ -100,6 +100,11 @@ TEST(EagerTensor, ShapesOfIntegersAndSingleNumbers) {
   const std::vector<int64_t> shape{2, 3};
   EXPECT_EQ(zeros(shape).shape(), (Dims{2, 3}));
   EXPECT_EQ(full(shape, 2)[1][2].item<float>(), 2);
+  for (const DType dtype : {DType::kFloat, DType::kDouble, DType::kFloat16, DType::kBFloat16}) {
+    EXPECT_TRUE(signbit(full(shape, -0.0, {.dtype = dtype})).all().item<bool>()) << text(dtype);
+    EXPECT_FALSE(signbit(full(shape, 0.0, {.dtype = dtype})).any().item<bool>()) << text(dtype);
+  }
+  EXPECT_EQ(full({300}, -0.0, {.dtype = DType::kInt32}).sum().item<int32_t>(), 0);
   EXPECT_EQ(randn(shape, {.dtype = DType::kDouble}).dtype(), DType::kDouble);
   EXPECT_EQ(ones(6).reshape(shape).shape(), rand(shape).shape());
   EXPECT_EQ(ones(3).expand(shape).view(std::vector<int64_t>{-1}).shape(), (Dims{6}));

@@ -1,11 +1,10 @@
 #include "ir/attributes.h"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 
 #include "ir/core/error.h"
+#include "ir/core/same_bits.h"
 
 namespace sardonyx {
 namespace {
@@ -59,16 +58,12 @@ bool is_empty_list(const AttrValue& value) {
       value);
 }
 
-bool is_same_bits(float a, float b) {
-  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
-}
-
 // Numbers bit by bit, as tensors are: an op tells 0 and -0 apart.
 bool is_same(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   if (const auto* number = std::get_if<float>(&a)) return is_same_bits(*number, std::get<float>(b));
   if (const auto* list = std::get_if<std::vector<float>>(&a))
-    return std::ranges::equal(*list, std::get<std::vector<float>>(b), is_same_bits);
+    return is_same_bits(*list, std::get<std::vector<float>>(b));
   return a == b;
 }
 bool is_same(const std::optional<AttrValue>& a, const std::optional<AttrValue>& b) {

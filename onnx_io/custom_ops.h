@@ -18,6 +18,7 @@ struct CustomCall {
   AttrMap attrs;
   std::vector<Type> inputs;  // kNone: omitted
   std::vector<std::string> input_names, output_names;
+  std::vector<Type> outputs;                     // as the file declares them; kNone: not at all
   std::vector<std::optional<Tensor>> constants;  // by input, where known
 };
 

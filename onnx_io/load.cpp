@@ -2,10 +2,12 @@
 
 #include <google/protobuf/arena.h>
 
+#include <cstdlib>
 #include <vector>
 
 #include "ir/core/bad_alloc.h"
 #include "onnx_io/check.h"
+#include "onnx_io/external_places.h"
 #include "onnx_io/import/external_files.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/leniency.h"
@@ -58,21 +60,41 @@ Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
   return import_model(proto, {}, options, options.allowed_root, problems);
 }
 
-Model import_file(const std::filesystem::path& path, const LoadOptions& options, bool reads_late,
-                  std::vector<Problem>* problems) {
-  const auto file = std::make_shared<const OpenFile>(open_regular(path));
+std::shared_ptr<const OpenFile> opened(const std::filesystem::path& path,
+                                       const LoadOptions& options) {
+  auto file = std::make_shared<const OpenFile>(open_regular(path));
   if (file->size == 0) fail(ErrorCode::kInvalidModel, file->name, ": the file is empty");
   if (file->size > options.limits.file_bytes) {
     fail(ErrorCode::kResourceExhausted, file->name, ": has ", file->size,
          " bytes, more than the limit of ", options.limits.file_bytes,
          "; keep large tensors as external data");
   }
+  return file;
+}
+
+Model import_file(const std::filesystem::path& path, const LoadOptions& options, bool reads_late,
+                  std::vector<Problem>* problems) {
   ParsedModel parsed;
   onnx_schema::ModelProto& proto = parsed.proto;
+  const std::shared_ptr<const OpenFile> file = opened(path, options);
   onnx_import::RawData raw_data = onnx_import::read_model(file, options, reads_late, proto);
   std::filesystem::path folder = path.parent_path();
   if (folder.empty()) folder = ".";
   return import_model(proto, std::move(raw_data), options, folder, problems);
+}
+
+DataPlaces places_in(const onnx_schema::ModelProto& proto) {
+  DataPlaces places;
+  for (const auto& tensor : proto.graph().initializer()) {
+    if (tensor.data_location() != onnx_schema::TensorProto::EXTERNAL) continue;
+    DataPlace& place = places[tensor.name()];
+    for (const auto& entry : tensor.external_data()) {
+      if (entry.key() == "location") place.file = entry.value();
+      if (entry.key() == "offset") place.offset = std::strtoull(entry.value().c_str(), nullptr, 10);
+      if (entry.key() == "length") place.bytes = std::strtoull(entry.value().c_str(), nullptr, 10);
+    }
+  }
+  return places;
 }
 
 template <typename Import>
@@ -109,6 +131,23 @@ std::vector<Problem> check_model(const std::filesystem::path& path, const LoadOp
 
 std::vector<Problem> check_model(std::span<const std::byte> bytes, const LoadOptions& options) {
   return collected([&](std::vector<Problem>* problems) { import_bytes(bytes, options, problems); });
+}
+
+DataPlaces external_places(const std::filesystem::path& path, const LoadOptions& options) {
+  return reporting_out_of_memory([&] {
+    ParsedModel parsed;
+    onnx_import::read_model(opened(path, options), options, /*reads_late=*/true, parsed.proto);
+    return places_in(parsed.proto);
+  });
+}
+
+DataPlaces external_places(std::span<const std::byte> bytes, const LoadOptions& options) {
+  return reporting_out_of_memory([&] {
+    ParsedModel parsed;
+    onnx_import::parse_message(bytes, "the model", ErrorCode::kInvalidModel, options.limits,
+                               parsed.proto);
+    return places_in(parsed.proto);
+  });
 }
 
 }  // namespace sardonyx

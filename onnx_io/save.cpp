@@ -182,6 +182,23 @@ void add_entry(TensorProto& proto, std::string_view key, const std::string& valu
   entry.set_value(value);
 }
 
+void set_place(TensorProto& header, const DataPlace& place) {
+  header.set_data_location(TensorProto::EXTERNAL);
+  add_entry(header, "location", place.file);
+  add_entry(header, "offset", std::to_string(place.offset));
+  add_entry(header, "length", std::to_string(place.bytes));
+}
+
+// For tensors that the caller of the library puts somewhere.
+Exporter::Place placed_by(const SaveOptions& options) {
+  if (!options.place) return nullptr;
+  return [&](TensorProto& header, const Tensor& tensor) {
+    const std::optional<DataPlace> place = options.place(header.name(), tensor);
+    if (place) set_place(header, *place);
+    return place.has_value();
+  };
+}
+
 // Appends tensors to the data file and writes in their headers in place.
 class DataFile {
  public:
@@ -195,10 +212,7 @@ class DataFile {
       place->second = file_.size();
       file_.write(content_of(tensor));
     }
-    header.set_data_location(TensorProto::EXTERNAL);
-    add_entry(header, "location", name_);
-    add_entry(header, "offset", std::to_string(place->second));
-    add_entry(header, "length", std::to_string(tensor.bytes()));
+    set_place(header, {name_, place->second, tensor.bytes()});
   }
   void commit() { file_.commit(); }
 
@@ -291,7 +305,7 @@ void save_external(const Exportable& written, const std::filesystem::path& path,
 void save_file(const Model& model, const std::filesystem::path& path, const SaveOptions& options) {
   const Exportable written = exportable(model, options);
   if (options.external_data) return save_external(written, path, options);
-  Exporter exporter(written.opset, nullptr);
+  Exporter exporter(written.opset, placed_by(options));
   ModelProto proto = exporter.run(written.model);
   AtomicFile file(path);
   write_model(proto, exporter.pending(),
@@ -304,7 +318,7 @@ std::string bytes_of_model(const Model& model, const SaveOptions& options) {
     fail(ErrorCode::kInvalidArgument, "external_data needs a file to lie beside; use save_model");
   }
   const Exportable written = exportable(model, options);
-  Exporter exporter(written.opset, nullptr);
+  Exporter exporter(written.opset, placed_by(options));
   ModelProto proto = exporter.run(written.model);
   std::string out;
   write_model(proto, exporter.pending(), [&](std::span<const std::byte> bytes) {

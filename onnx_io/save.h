@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/graph.h"
+#include "onnx_io/data_place.h"
 
 namespace sardonyx {
 
@@ -31,6 +33,9 @@ struct SaveOptions {
   std::optional<int64_t> opset;
   // All tensors are in the model file where it is not given; such a file ends at 2 GiB.
   std::optional<ExternalDataOptions> external_data;
+  // Instead: asked for each initializer of the main graph, by name, where somebody else puts its
+  // elements; none: it is in the model file.
+  std::function<std::optional<DataPlace>(const std::string& name, const Tensor& tensor)> place;
 };
 
 // The same model gives the same bytes. Readers see the old file or the new one, never a part, also

@@ -130,9 +130,9 @@ std::vector<RecordedStep> steps_of(const std::vector<std::shared_ptr<TapeNode>>&
 Val run_hooks(const Val& value, const Val& gradient) {
   const detail::TensorImpl& impl = detail::impl_of(value);
   detail::note_hooks(detail::tensor_of(value));
-  if (!impl.grad_state || !impl.grad_state->hooks) return gradient;
+  if (!impl.grad_state() || impl.grad_state()->hooks->empty()) return gradient;
   Tensor current = detail::tensor_of(gradient);
-  impl.grad_state->hooks->for_each([&](const Tensor::Hook& hook) {
+  impl.grad_state()->hooks->for_each([&](const Tensor::Hook& hook) {
     const Tensor replaced = hook(current);
     if (!replaced.defined()) return;
     if (!detail::may_be_gradient(replaced, current)) {
@@ -221,7 +221,7 @@ Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector
     }
   }
   const auto hook = [&](const Val& value, const Val& gradient) {
-    const bool is_seen = detail::impl_of(value).grad_state ||
+    const bool is_seen = detail::impl_of(value).grad_state() ||
                          seen_outside.contains(value.as<void>()) ||
                          early_leaves.contains(value.as<void>());
     if (is_seen) emitter.finish();
@@ -253,7 +253,7 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
   const auto add_target = [&](const ImplPtr& impl) {
     if (!impl) return;
     const bool wanted =
-        impl->creator ? impl->grad_state && impl->grad_state->retain_grad : impl->requires_grad;
+        impl->creator ? impl->grad_state() && impl->grad_state()->retain_grad : impl->requires_grad;
     if (wanted && seen.insert(impl.get()).second) targets.push_back(Tensor(impl));
   };
   add_target(impl_);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <thread>
 
@@ -251,6 +252,30 @@ TEST(Hooks, MayBeRemovedWhileTheyRun) {
   EXPECT_EQ(grad({(x * 3).sum()}, {x})[0].item<double>(), 6);
   EXPECT_EQ(grad({(x * 3).sum()}, {x})[0].item<double>(), 3);
   EXPECT_EQ(calls, 0);
+}
+
+TEST(Hooks, FirstOnesOfManyThreadsAreAllKept) {
+  constexpr int kThreads = 4, kRounds = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    const Tensor x = ones({1}, {.requires_grad = true});
+    std::atomic<int> waiting = kThreads, calls = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        --waiting;
+        while (waiting > 0) {
+        }
+        x.register_hook([&](const Tensor&) {
+          ++calls;
+          return Tensor();
+        });
+      });
+    }
+    for (std::thread& thread : threads)
+      thread.join();
+    (x * 2).sum().backward();
+    ASSERT_EQ(calls, kThreads);
+  }
 }
 
 TEST(Hooks, ComeAndGoWhileOtherThreadsWalk) {

@@ -2,9 +2,7 @@
 // not once for each op's struct.
 #pragma once
 
-#include <algorithm>
 #include <any>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "eager/op_types.h"
 #include "eager/trace/location.h"
 #include "ir/attributes.h"
+#include "ir/core/same_bits.h"
 
 namespace sardonyx::eager::op {
 
@@ -42,12 +41,11 @@ inline bool is_same_value(const Tensor& a, const Tensor& b) {
 inline bool is_same_value(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return a.empty() && b.empty();
 }
-// Bit by bit: 0 and -0 are not the same, and NaN is.
 inline bool is_same_value(float a, float b) {
-  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+  return is_same_bits(a, b);
 }
 inline bool is_same_value(const std::vector<float>& a, const std::vector<float>& b) {
-  return std::ranges::equal(a, b, [](float x, float y) { return is_same_value(x, y); });
+  return is_same_bits(a, b);
 }
 template <typename T>
 bool is_same_value(const T& a, const T& b) {

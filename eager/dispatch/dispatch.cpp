@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
 
 #include "eager/autograd/anomaly.h"
 #include "eager/autograd/tape.h"
@@ -233,18 +233,25 @@ Tensor literal(sardonyx::Tensor value) {
   return made;
 }
 
-sardonyx::Tensor one_number(const Number& number, DType dtype) {
-  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
+sardonyx::Tensor filled(DType dtype, const Shape& shape, const Number& number) {
+  if (std::bit_cast<uint64_t>(number.number) == 0)  // -0 is not made of zeros
+    return sardonyx::Tensor::zeros(dtype, shape);
+  sardonyx::Tensor made = sardonyx::Tensor::allocate(dtype, shape);
   // A double may not hold them.
-  if (is_integer(dtype) && bits_of(dtype) == 64 && !number.is_fraction)
-    std::memcpy(one.raw(), &number.integer, sizeof number.integer);
-  else
-    store_numbers(dtype, one.raw(), 0, 1, &number.number);
-  return one;
+  if (is_integer(dtype) && bits_of(dtype) == 64 && !number.is_fraction) {
+    std::fill_n(static_cast<int64_t*>(made.raw()), made.count(), number.integer);
+    return made;
+  }
+  std::array<double, 256> piece;
+  const auto most = static_cast<int64_t>(piece.size());
+  std::fill_n(piece.begin(), std::min(most, made.count()), number.number);
+  for (int64_t at = 0; at < made.count(); at += most)
+    store_numbers(dtype, made.raw(), at, std::min(most, made.count() - at), piece.data());
+  return made;
 }
 
 Tensor literal(const Number& number, DType dtype) {
-  return literal(one_number(number, dtype));
+  return literal(filled(dtype, {}, number));
 }
 
 Tensor int64s(const std::vector<int64_t>& values) {

@@ -50,8 +50,8 @@ class EagerEmitter : public Emitter {
   Loc loc_;
 };
 
-// One element of rank 0: integers of 64 bits have the number's own bits.
-sardonyx::Tensor one_number(const Number& number, DType dtype);
+// Of this number alone: -0 stays -0, and integers of 64 bits have the number's own bits.
+sardonyx::Tensor filled(DType dtype, const Shape& shape, const Number& number);
 
 // A constant of the program: a number, an axes list. In a trace it is part of the graph.
 Tensor literal(sardonyx::Tensor value);

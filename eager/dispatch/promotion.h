@@ -1,9 +1,15 @@
 // Mixed operands of one call: numbers become tensors, element types are promoted as in torch.
 #pragma once
 
+#include <optional>
+
 #include "eager/tensor.h"
 
 namespace sardonyx::eager {
+
+// The element type that torch promotes the two to; none where they do not mix: strings and complex
+// numbers go with their own type alone.
+std::optional<DType> promoted(DType a, DType b);
 
 struct OperandPair {
   Tensor a, b;

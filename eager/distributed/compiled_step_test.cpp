@@ -420,17 +420,15 @@ struct TwoHeads : nn::Layer<TwoHeads> {
 
 TEST(CompiledStepTest, NamesParametersWithoutAGradient) {
   if (world().size() == 1) GTEST_SKIP() << "one rank waits for nobody";
-  for (const bool find_unused : {false, true}) {
-    const DataParallel model(TwoHeads(), world(), {.find_unused_parameters = find_unused});
-    const auto step = compile([&](const Tensor& x) {
-      const Tensor loss = model(x).sum();
-      loss.backward();
-      return loss.detach();
-    });
-    const std::string message = message_of([&] { step(batch_of(0, 0, 5)); });
-    EXPECT_THAT(message, testing::HasSubstr("no gradient for 2 of 6 parameters: 'never.weight'"));
-    EXPECT_THAT(message, testing::HasSubstr("run the step eagerly"));
-  }
+  const DataParallel unprepared(TwoHeads(), world());
+  const auto failing = compile([&](const Tensor& x) {
+    const Tensor loss = unprepared(x).sum();
+    loss.backward();
+    return loss.detach();
+  });
+  const std::string message = message_of([&] { failing(batch_of(0, 0, 5)); });
+  EXPECT_THAT(message, testing::HasSubstr("no gradient for 2 of 6 parameters: 'never.weight'"));
+  EXPECT_THAT(message, testing::HasSubstr("set find_unused_parameters"));
   // Left out of training they are no parameters of the reduction.
   const TwoHeads module;
   for (Tensor parameter : module.never.parameters())
@@ -443,6 +441,65 @@ TEST(CompiledStepTest, NamesParametersWithoutAGradient) {
   });
   step(batch_of(0, 0, 5));
   EXPECT_FLOAT_EQ(model.module().used.bias.grad().to_vector<float>()[0], 6.0f);
+}
+
+// A head by rank and step, and one that no rank uses at first: with and without the gradient of
+// another rank, momentum and decay do the same as eagerly.
+struct ThreeHeads : nn::Layer<ThreeHeads> {
+  nn::Linear body = add("body", nn::Linear(5, 4));
+  nn::Linear first = add("first", nn::Linear(4, 3));
+  nn::Linear second = add("second", nn::Linear(4, 3));
+  nn::Linear third = add("third", nn::Linear(4, 3));
+  Tensor forward(const Tensor& x, int head) const {
+    return (head == 0 ? first : head == 1 ? second : third)(relu(body(x)));
+  }
+};
+
+template <typename MakeOptimizer>
+void check_unused(const MakeOptimizer& make) {
+  const DataParallelOptions options{.first_bucket_bytes = 100, .find_unused_parameters = true};
+  const DataParallel eager(seeded<ThreeHeads>(1), world(), options);
+  const DataParallel model(seeded<ThreeHeads>(1), world(), options);
+  auto own = make(model.parameters()), other = make(eager.parameters());
+  const auto training_step = [](const auto& of, optim::Optimizer& optimizer, int head) {
+    return [&of, &optimizer, head](const Tensor& x) {
+      optimizer.zero_grad();
+      const Tensor loss = square(of(x, head)).sum();
+      loss.backward();
+      optim::clip_grad_value(of.parameters(), 0.05);
+      optimizer.step();
+      return loss.detach();
+    };
+  };
+  std::vector<Compiled> compiled;
+  for (int head = 0; head < 3; ++head)
+    compiled.push_back(compile(training_step(model, *own, head), kOpByOp));
+  for (int step = 0; step < 6; ++step) {
+    SCOPED_TRACE(step);
+    // Ranks choose among the first two, all of them now and then the third.
+    const int head = step == 3 ? 2 : (step / 2 + world().rank()) % 2;
+    const Tensor x = batch_of(step, world().rank(), 5);
+    training_step(eager, *other, head)(x);
+    compiled[static_cast<size_t>(head)](std::vector<Tensor>{x});
+    expect_same_bits(model.module(), eager.module());
+    const auto ours = model.parameters(), theirs = eager.parameters();
+    for (size_t i = 0; i < ours.size(); ++i)
+      EXPECT_EQ(ours[i].grad().defined(), theirs[i].grad().defined()) << i;
+  }
+}
+
+TEST(CompiledStepTest, LeavesOutParametersThatNoRankUses) {
+  check_unused([](const std::vector<Tensor>& parameters) {
+    return std::make_unique<optim::SGD>(
+        parameters, optim::SgdOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.1});
+  });
+  check_unused([](const std::vector<Tensor>& parameters) {
+    return std::make_unique<optim::AdamW>(parameters, optim::AdamWOptions{.lr = 0.01});
+  });
+  check_unused([](const std::vector<Tensor>& parameters) {
+    return std::make_unique<ShardedOptimizer>(
+        parameters, world(), [](const auto& own) { return optim::AdamW(own, {.lr = 0.01}); });
+  });
 }
 
 TEST(CompiledStepTest, RefusesWhatItCannotDo) {

@@ -8,6 +8,7 @@
 #include "eager/distributed/collective_ops.h"
 #include "eager/distributed/recorded_means.h"
 #include "eager/nn/normalization.h"
+#include "eager/tensor_impl.h"
 #include "eager/trace/frame.h"
 
 namespace sardonyx::eager::distributed {
@@ -212,35 +213,59 @@ struct GradientReducer::State {
   }
 
   void finish_traced_backward() {
-    const TracedBackward done = *std::exchange(traced, std::nullopt);
     std::vector<bool> came;
-    for (const Tensor& gradient : done.gradients)
+    for (const Tensor& gradient : traced->gradients)
       came.push_back(gradient.defined());
-    check_all_came(came, options.find_unused_parameters
-                             ? "a compiled step needs all of them: run the step eagerly"
-                             : "run the step eagerly with find_unused_parameters");
+    if (!options.find_unused_parameters) {
+      try {
+        check_all_came(came, "set find_unused_parameters");
+      } catch (...) {
+        traced.reset();
+        throw;
+      }
+    }
+    take_traced_means(fill_missing_in_trace());
+  }
+
+  // As fill_missing().
+  std::vector<bool> fill_missing_in_trace() {
+    std::vector<bool> came;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (traced->gradients[i].defined()) {
+        came.push_back(true);
+        continue;
+      }
+      const Tensor& parameter = parameters[i].second;
+      const Tensor gradient = parameter.grad();
+      came.push_back(gradient.defined());
+      put_traced(i, gradient.defined() ? gradient
+                                       : zeros(parameter.shape(), {.dtype = parameter.dtype()}));
+    }
+    return came;
+  }
+
+  // Of a parameter that this rank has no gradient for, whether others have is known in the run.
+  void take_traced_means(const std::vector<bool>& came) {
+    const TracedBackward done = *std::exchange(traced, std::nullopt);
     const RecordedMeans means(buckets);
+    Tensor used;
+    if (options.find_unused_parameters) used = means.used_anywhere(done.started, came);
     for (size_t at = 0; at < buckets->size(); ++at) {
       const std::vector<Tensor> of_bucket = means.finish(at, done.started[at], parameters);
-      for (size_t i = 0; i < of_bucket.size(); ++i)
-        parameters[buckets->parameters_of(at)[i]].second.set_grad(of_bucket[i]);
+      for (size_t i = 0; i < of_bucket.size(); ++i) {
+        const size_t index = buckets->parameters_of(at)[i];
+        const Tensor& parameter = parameters[index].second;
+        parameter.set_grad(of_bucket[i]);
+        if (came[index] || !used.defined()) continue;
+        eager::detail::keep_gradient_where(
+            *parameter.impl(), used.select(0, static_cast<int64_t>(index)), of_bucket[i]);
+      }
     }
   }
 
   void trace_step_without_batch() {
-    if (options.find_unused_parameters) {
-      fail(ErrorCode::kUnsupported,
-           "DataParallel: step_without_batch() with find_unused_parameters in a compiled step; "
-           "which parameters are used is not known before it runs: call it eagerly");
-    }
     begin_traced();
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      const Tensor& parameter = parameters[i].second;
-      const Tensor gradient = parameter.grad();
-      put_traced(i, gradient.defined() ? gradient
-                                       : zeros(parameter.shape(), {.dtype = parameter.dtype()}));
-    }
-    finish_traced_backward();
+    take_traced_means(fill_missing_in_trace());
   }
 
   nn::Module module;

@@ -1,5 +1,6 @@
 #include "eager/distributed/recorded_means.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -68,13 +69,20 @@ void start_mean(const EvalCall& call) {
 
 void finish_mean(const EvalCall& call) {
   const BucketOfCall bucket(call);
-  // A rank that calls backward() outside of a graph asks this between the two.
-  if (bucket.index == 0 && bucket.all->options().find_unused_parameters)
-    bucket.all->used_anywhere(std::vector<int32_t>(bucket.all->parameter_count(), 1));
   bucket.all->wait(bucket.index);
   const std::vector<size_t>& parameters = bucket.all->parameters_of(bucket.index);
   for (size_t i = 0; i < parameters.size(); ++i)
     call.outputs[i] = Datum(bucket.all->mean(parameters[i]));
+}
+
+void find_used(const EvalCall& call) {
+  const auto buckets = buckets_by_number().at(required_attribute<int64_t>(call, "reducer"));
+  const auto here = required_attribute<std::vector<int64_t>>(call, "used_here");
+  const std::vector<bool> used =
+      buckets->used_anywhere(std::vector<int32_t>(here.begin(), here.end()));
+  const Shape shape{std::ssize(used)};
+  sardonyx::Tensor& anywhere = call.tensor(0, DType::kBool, shape);
+  std::ranges::copy(used, anywhere.mutable_values<bool>().begin());
 }
 
 void register_rows() {
@@ -83,6 +91,14 @@ void register_rows() {
   start.compute = start_mean;
   start.infer = [](InferContext& context) { context.set(0, DType::kInt64, Dims{}); };
   register_custom_op(std::move(start));
+  CustomOp used = collective_op("UsedAnywhere", "(started...0: int64) -> (used: bool)");
+  used.attributes = {required_int("reducer"), required_ints("used_here")};
+  used.compute = find_used;
+  used.infer = [](InferContext& context) {
+    const auto here = required_attribute<std::vector<int64_t>>(context, "used_here");
+    context.set(0, DType::kBool, Dims{std::ssize(here)});
+  };
+  register_custom_op(std::move(used));
   CustomOp finish = collective_op("FinishMean", "(started: int64) -> (means...: T)");
   finish.attributes = {required_int("reducer"), required_int("bucket"), required_types()};
   finish.compute = finish_mean;
@@ -104,6 +120,12 @@ Tensor RecordedMeans::start(size_t bucket, const std::vector<Tensor>& gradients)
     inputs.push_back(gradients[parameter]);
   return recorded_call(1, "StartMean", inputs,
                        {{"reducer", number_}, {"bucket", static_cast<int64_t>(bucket)}})[0];
+}
+
+Tensor RecordedMeans::used_anywhere(const std::vector<Tensor>& started,
+                                    const std::vector<bool>& used_here) const {
+  const std::vector<int64_t> here(used_here.begin(), used_here.end());
+  return recorded_call(1, "UsedAnywhere", started, {{"reducer", number_}, {"used_here", here}})[0];
 }
 
 std::vector<Tensor> RecordedMeans::finish(size_t bucket, const Tensor& started,

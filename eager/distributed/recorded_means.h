@@ -17,6 +17,10 @@ class RecordedMeans {
 
   // Gradients by parameter. Gives what finish() takes.
   Tensor start(size_t bucket, const std::vector<Tensor>& gradients) const;
+  // Between the last start() and the first finish(): which parameters some rank has a gradient for,
+  // as bools, from those that this one has.
+  Tensor used_anywhere(const std::vector<Tensor>& started,
+                       const std::vector<bool>& used_here) const;
   // The means of the bucket's parameters, in its order.
   std::vector<Tensor> finish(size_t bucket, const Tensor& started,
                              const nn::NamedTensors& parameters) const;

@@ -10,6 +10,7 @@
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/distributed/collective_ops.h"
+#include "eager/tensor_impl.h"
 #include "eager/trace/frame.h"
 #include "ir/core/tensor.h"
 
@@ -366,6 +367,9 @@ void ShardedOptimizer::record_parts() const {
     const Tensor gradient = parameter.grad();
     leaves_[i].set_grad(gradient.defined() ? recorded_view_of(gradient, parts[i], count)
                                            : Tensor());
+    const Tensor presence = eager::detail::gradient_presence(*parameter.impl());
+    if (presence.defined())
+      eager::detail::keep_gradient_where(*leaves_[i].impl(), presence, leaves_[i].grad());
   }
 }
 

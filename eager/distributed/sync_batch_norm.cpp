@@ -5,6 +5,7 @@
 
 #include "eager/autograd/autograd.h"
 #include "eager/distributed/collective_ops.h"
+#include "eager/distributed/exchanged_tensors.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/normalization.h"
 #include "eager/op.h"
@@ -149,24 +150,34 @@ ChannelStatistics statistics_of_all(const Tensor& x) {
 struct NormalizedBatch {
   Tensor elements;                 // rank 0
   Tensor mean, inverse_deviation;  // [C]
+  double eps = 0;
 };
 
+// The statistics as functions of x, for gradients of gradients.
+NormalizedBatch differentiable(const NormalizedBatch& batch, const Tensor& x,
+                               const ProcessGroup& group) {
+  const std::vector<int64_t> axes = axes_but_channels(x);
+  const Tensor share = reciprocal(batch.elements).to(x.dtype());
+  NormalizedBatch made = batch;
+  made.mean = summed_over_ranks(x.sum(axes), group) * share;
+  const Tensor centred = x - by_channel(made.mean, x);
+  const Tensor variance = summed_over_ranks((centred * centred).sum(axes), group) * share;
+  made.inverse_deviation = reciprocal(sqrt(variance + batch.eps));
+  return made;
+}
+
 std::vector<Tensor> gradients_over_ranks(const std::vector<Tensor>& inputs,
-                                         const Tensor& given_gradient, const NormalizedBatch& batch,
+                                         const Tensor& given_gradient, const NormalizedBatch& given,
                                          const ProcessGroup& group) {
-  if (is_grad_enabled()) {
-    fail(ErrorCode::kUnsupported,
-         "SyncBatchNorm: gradients of gradients would need the other ranks'; call backward() "
-         "without create_graph");
-  }
   const DType working = working_dtype(inputs[0]);
   const Tensor x = inputs[0].to(working), d_y = given_gradient.to(working);
   const Tensor weight = inputs[1].to(working);
+  const NormalizedBatch batch = is_grad_enabled() ? differentiable(given, x, group) : given;
   const std::vector<int64_t> axes = axes_but_channels(x);
   const Tensor normalized =
       (x - by_channel(batch.mean, x)) * by_channel(batch.inverse_deviation, x);
   const Tensor d_bias = d_y.sum(axes), d_weight = (d_y * normalized).sum(axes);
-  const Tensor sums = group.all_reduce(stack({d_bias, d_weight}, 0));
+  const Tensor sums = summed_over_ranks(stack({d_bias, d_weight}, 0), group);
   const Tensor share = reciprocal(batch.elements).to(working);
   const Tensor of_mean = by_channel(sums.select(0, 0) * share, x);
   const Tensor of_deviation = by_channel(sums.select(0, 1) * share, x);
@@ -178,7 +189,7 @@ std::vector<Tensor> gradients_over_ranks(const std::vector<Tensor>& inputs,
 nn::BatchNormResult normalize_over_ranks(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                          double eps, const ProcessGroup& group) {
   const ChannelStatistics all = statistics_of_all(x.detach().to(working_dtype(x)));
-  NormalizedBatch batch{.elements = all.elements, .mean = all.mean};
+  NormalizedBatch batch{.elements = all.elements, .mean = all.mean, .eps = eps};
   batch.inverse_deviation = reciprocal(sqrt(all.variance + eps));
   CustomFunction function;
   function.forward = [&](const std::vector<Tensor>& inputs) {

@@ -11,7 +11,8 @@ namespace sardonyx::eager::distributed {
 // batches of all ranks, as torch's SyncBatchNorm does, and gradients flow through them to all of
 // these; results in evaluation mode, parameters and state_dict() are as before. The modules stay
 // the same ones. Every rank makes the same calls; a rank may bring no rows, and one row per rank is
-// enough. Gradients of gradients are refused (kUnsupported). Gives the number of batch norms.
+// enough. Gradients can be differentiated again, which every rank must do. Gives the number of
+// batch norms.
 //
 //   Classifier net;
 //   distributed::sync_batch_norms(net, group);

@@ -6,6 +6,7 @@
 
 #include "eager/create.h"
 #include "eager/functional/functional.h"
+#include "eager/nn.h"
 #include "eager/trace/control_flow.h"
 #include "executor/session.h"
 
@@ -70,6 +71,26 @@ TEST_F(ExportTest, ABranchOnAValueTakesBothWaysInTheFile) {
     const Datum got = session.run({{"x", x.datum()}})[0];
     EXPECT_EQ(Tensor(got).to_vector<float>(), fn({x})[0].to_vector<float>());
   }
+}
+
+// Before opset 21 it is written out; where an axis behind the channels may be 0, so is the shape
+// that it goes back to.
+TEST_F(ExportTest, GroupNormsOfImagesOfAllSizesInOlderOpsets) {
+  const nn::GroupNorm norm(2, 4);
+  const TensorFunction fn = [&](const Tensors& in) -> Tensors { return {norm(in[0])}; };
+  const auto path = folder_ / "norm.onnx";
+  for (const int64_t opset : {14, 17, 20, 21}) {
+    SCOPED_TRACE(opset);
+    export_onnx(fn, {randn({2, 4, 3, 5})}, path,
+                {.input_names = {"x"},
+                 .dynamic_axes = {{"x", {{0, "n"}, {2, "h"}, {3, "w"}}}},
+                 .opset = opset});
+    const Tensor x = randn({1, 4, 2, 7});
+    const Tensor got(Session(path).run({{"x", x.datum()}})[0]);
+    EXPECT_TRUE(allclose(got, norm(x), {.rtol = 1e-5, .atol = 1e-6}));
+  }
+  export_onnx(fn, {randn({2, 4, 3, 5})}, path,
+              {.input_names = {"x"}, .dynamic_axes = {{"x", {{0, "n"}}}}, .opset = 11});
 }
 
 TEST_F(ExportTest, ATrainingStepIsAGraphWithItsStates) {

@@ -6,6 +6,7 @@
 #include "eager/dispatch/autocast.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/dispatch/fusing_emitter.h"
+#include "eager/dispatch/promotion.h"
 #include "eager/trace/frame.h"
 #include "ir/core/dtype_convert.h"
 
@@ -235,13 +236,15 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Lo
 
 namespace {
 
-// Tensors to be joined: of one element type, and of one shape but for the axis (where there is
-// one).
-void check_alike(const std::vector<Tensor>& tensors, std::optional<int64_t> axis,
-                 const char* function, const Loc& loc) {
+void require_some(const char* function, const std::vector<Tensor>& tensors, const Loc& loc) {
   if (tensors.empty()) fail_at(loc, function, ": expected at least one tensor");
   for (size_t i = 0; i < tensors.size(); ++i)
     require_defined(tensors[i], function, text("tensor ", i), loc);
+}
+
+// Tensors to be joined: of one shape but for the axis (where there is one).
+void check_alike(const std::vector<Tensor>& tensors, std::optional<int64_t> axis,
+                 const char* function, const Loc& loc) {
   const Dims first = tensors[0].shape(loc);
   const auto open = axis && *axis < 0 ? *axis + static_cast<int64_t>(first.size()) : axis;
   for (size_t i = 1; i < tensors.size(); ++i) {
@@ -251,16 +254,32 @@ void check_alike(const std::vector<Tensor>& tensors, std::optional<int64_t> axis
       const bool is_free = !shape[at].is_known() || !first[at].is_known();
       fits = is_free || shape[at] == first[at] || open == static_cast<int64_t>(at);
     }
-    if (fits && may_meet(tensors[i].dtype(), tensors[0].dtype())) continue;
+    if (fits) continue;
     fail_at(loc, function, ": tensor ", i, " is ", tensors[i].type(), " and tensor 0 is ",
-            tensors[0].type(),
-            fits ? "; convert one with to()"
-                 : text("; all axes", axis ? text(" but ", *axis) : "", " must have one size"));
+            tensors[0].type(), "; all axes", axis ? text(" but ", *axis) : "",
+            " must have one size");
   }
 }
 
+// As in torch, all of the element type that they are promoted to; of tensors of shape [0] too.
+std::vector<Tensor> of_one_dtype(const std::vector<Tensor>& tensors, const Loc& loc) {
+  DType dtype = tensors[0].dtype();
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    const std::optional<DType> both = promoted(dtype, tensors[i].dtype());
+    if (!both) {
+      fail_at(loc, "cat: tensor ", i, " is ", tensors[i].type(), " and those before it are ", dtype,
+              "; such elements do not mix: convert some with to()");
+    }
+    dtype = *both;
+  }
+  std::vector<Tensor> found;
+  for (const Tensor& tensor : tensors)
+    found.push_back(tensor.dtype() == dtype ? tensor : tensor.to(dtype, loc));
+  return found;
+}
+
 bool is_nothing(const Tensor& tensor, const Loc& loc) {
-  return tensor.defined() && tensor.rank() == 1 && proved_equal(tensor.size(0, loc), 0);
+  return tensor.rank() == 1 && proved_equal(tensor.size(0, loc), 0);
 }
 
 // [0] as no slices of a tensor along an axis, so that a gradient finds its way back.
@@ -281,15 +300,11 @@ std::vector<Tensor> without_nothing(const std::vector<Tensor>& tensors, int64_t 
                                     const Loc& loc) {
   const auto other =
       std::ranges::find_if(tensors, [&](const Tensor& tensor) { return !is_nothing(tensor, loc); });
-  const bool has_others = other != tensors.end() && other->defined() && other->rank() != 1;
-  if (!has_others) return tensors;
+  if (other->rank() == 1) return tensors;
   std::vector<Tensor> kept;
   for (const Tensor& tensor : tensors) {
     if (!is_nothing(tensor, loc))
       kept.push_back(tensor);
-    else if (!may_meet(tensor.dtype(), other->dtype()))
-      fail_at(loc, "cat: elements are ", tensor.dtype(), " and ", other->dtype(),
-              "; convert some with to()");
     else if (tensor.impl()->tracked())
       kept.push_back(no_slices(tensor, *other, axis, loc));
   }
@@ -305,11 +320,19 @@ Tensor concatenated(const std::vector<Tensor>& tensors, int64_t axis, const Loc&
 }  // namespace
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
-  const auto adds_nothing = [&](const Tensor& tensor) { return is_nothing(tensor, loc); };
-  if (std::ranges::none_of(tensors, adds_nothing)) return concatenated(tensors, axis, loc);
-  return concatenated(without_nothing(tensors, axis, loc), axis, loc);
+  require_some("cat", tensors, loc);
+  const bool is_mixed = std::ranges::any_of(
+      tensors, [&](const Tensor& tensor) { return tensor.dtype() != tensors[0].dtype(); });
+  const std::vector<Tensor> alike = is_mixed ? of_one_dtype(tensors, loc) : tensors;
+  const auto nothings =
+      std::ranges::count_if(alike, [&](const Tensor& tensor) { return is_nothing(tensor, loc); });
+  if (nothings == 0) return concatenated(alike, axis, loc);
+  // Nothings alone are joined along any axis, which need not exist.
+  if (nothings == std::ssize(alike)) return concatenated(alike, 0, loc);
+  return concatenated(without_nothing(alike, axis, loc), axis, loc);
 }
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
+  require_some("stack", tensors, loc);
   check_alike(tensors, {}, "stack", loc);
   const auto rank = static_cast<int64_t>(tensors[0].rank());
   if (axis < -rank - 1 || axis > rank) {

@@ -98,8 +98,8 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
               Loc loc = Loc::current());
 
 // --- joining and taking apart ---
-// Along an axis that exists. Beside others a tensor of shape [0] adds nothing, whatever their
-// ranks.
+// Along an axis that exists, of the element type that torch promotes theirs to. Beside others a
+// tensor of shape [0] adds nothing, whatever their ranks.
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis = 0, Loc loc = Loc::current());
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis = 0, Loc loc = Loc::current());
 // Pieces of the given sizes along an axis.

@@ -560,13 +560,45 @@ TEST(TorchFunctions, RulesOfTorchForOddArguments) {
   const Tensor m = counting({2, 2});
   EXPECT_TRUE(equal(cat({zeros({0}), m}, 1), m));
   EXPECT_TRUE(equal(cat({m, zeros({0}), m}), cat({m, m})));
-  EXPECT_EQ(cat({zeros({0}), zeros({0})}).shape(), (Dims{0}));
+  for (const int64_t axis : {0, 1, -1})
+    EXPECT_EQ(cat({zeros({0}), zeros({0})}, axis).shape(), (Dims{0}));
   EXPECT_EQ(neg(tensor<uint8_t>({0, 1, 200})).to_vector<uint8_t>(),
             (std::vector<uint8_t>{0, 255, 56}));
   EXPECT_EQ((-tensor<uint64_t>({1})).item<uint64_t>(), std::numeric_limits<uint64_t>::max());
   const Tensor twos = eye(2) * 2;
   EXPECT_TRUE(allclose(twos.matrix_power(-3), eye(2) / 8));
   EXPECT_TRUE(allclose(matrix_power(twos, -1), eye(2) / 2));
+}
+
+// The types that torch.cat gives; a tensor without elements counts as well.
+TEST(TorchFunctions, JoinedTensorsArePromoted) {
+  using enum DType;
+  const struct {
+    DType a, b, joined;
+  } cases[] = {{kInt64, kFloat, kFloat},      {kInt32, kInt64, kInt64},     {kBool, kUInt8, kUInt8},
+               {kFloat16, kBFloat16, kFloat}, {kFloat16, kDouble, kDouble}, {kUInt8, kInt8, kInt16},
+               {kBFloat16, kInt64, kBFloat16}};
+  for (const auto& [a, b, joined] : cases) {
+    SCOPED_TRACE(text(a, " and ", b));
+    const Tensor x = ones({2}).to(a), y = full({2}, 1).to(b);
+    for (const Tensor& both : {cat({x, y}), cat({y, x}), stack({x, y}).flatten()}) {
+      EXPECT_EQ(both.dtype(), joined);
+      EXPECT_TRUE(equal(both.to(kFloat), ones({4})));
+    }
+    const Tensor nothing = zeros({0}, {.dtype = a}), matrix = ones({2, 3}, {.dtype = b});
+    EXPECT_EQ(cat({nothing, matrix}, 1).dtype(), joined);
+    EXPECT_EQ(compile([&](const Tensors& in) -> Tensors {
+                return {cat({in[0], in[1]})};
+              })({x, y})[0]
+                  .dtype(),
+              joined);
+  }
+  const Tensor single = ones({2}).set_requires_grad();
+  const Tensor twice = ones({3}, {.dtype = kDouble}).set_requires_grad();
+  (cat({single, twice}) * 2).sum().backward();
+  EXPECT_EQ(single.grad().dtype(), kFloat);
+  EXPECT_TRUE(equal(single.grad(), full({2}, 2)));
+  EXPECT_TRUE(equal(twice.grad(), full({3}, 2, {.dtype = kDouble})));
 }
 
 TEST(TorchFunctions, ReadValues) {
@@ -583,10 +615,6 @@ TEST(TorchFunctions, Refusals) {
   const Tensor m = ones({2, 3}), v = ones({3});
   expect_refusals({
       {"mm: expected tensors of 2 and 2 axes, got float[2, 3] and float[3]", [&] { mm(m, v); }},
-      {"cat: elements are int64 and float; convert some with to()",
-       [&] {
-         cat({zeros({0}, {.dtype = DType::kInt64}), m});
-       }},
       {"ArgMax: the tensor (float[0]) has no elements along axis 0", [] { zeros({0}).argmax(); }},
       {"ArgMin: the tensor (float[2, 0]) has no elements along axis 1",
        [] {

@@ -1,8 +1,8 @@
 // Linear algebra of matrices [..., rows, columns], after torch.linalg. Elements are float32 or
-// float64 and factorised in float64; batches broadcast where two are taken. All but eig() have
-// gradients (infinite where values coincide, as torch's). Functions marked (file) can be exported;
-// the others run at once and compiled, since ONNX has no form of them. A singular matrix, or one
-// that is not positive definite, gives infinities or NaN where torch throws.
+// float64 and factorised in float64; batches broadcast where two are taken. All have gradients
+// (infinite or NaN where values coincide, as torch's). Functions marked (file) can be exported; the
+// others run at once and compiled, since ONNX has no form of them. A singular matrix, or one that
+// is not positive definite, gives infinities or NaN where torch throws.
 #pragma once
 
 #include <optional>
@@ -59,8 +59,8 @@ Eigen eigh(const Tensor& a, Loc loc = Loc::current());
 Tensor eigvalsh(const Tensor& a, Loc loc = Loc::current());
 // Of any square a, complex numbers as pairs (eager/functional/fft.h): values [..., n, 2] and, as
 // columns, vectors [..., n, n, 2] of length 1, of which the element of the greatest magnitude is
-// real and positive. Of a pair of complex values the one with the positive imaginary part comes
-// first. They have no gradients: backward() through them is refused.
+// real and positive: gradients keep it so, where torch refuses a loss that depends on the phases of
+// vectors. Of a pair of complex values the one with the positive imaginary part comes first.
 Eigen eig(const Tensor& a, Loc loc = Loc::current());
 Tensor eigvals(const Tensor& a, Loc loc = Loc::current());
 // a [m, n] = U [m, k] diag(S) Vh [k, n], k = min(m, n) (full_matrices = false), S in descending

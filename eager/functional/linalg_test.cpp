@@ -296,6 +296,15 @@ TEST(Linalg, Gradients) {
               "pinv");
 }
 
+// Columns weighed by their values: small changes of the matrix may change their order.
+Tensor in_any_order(const Eigen& found) {
+  const Tensor weighed = found.eigenvectors * found.eigenvalues.slice(-1, {0, 1}).unsqueeze(-3);
+  return cat({weighed.sum({-2}), pow(found.eigenvalues, 3).sum({-2}, true)}, 0);
+}
+Tensor turn() {
+  return matrix({0, 3, 0, -3, 0, 0, 0, 0, 0}, 3);
+}
+
 // By differences of first gradients. Each function reads one of the factors alone: what depends on
 // the others is found all the same.
 TEST(Linalg, SecondDerivatives) {
@@ -311,6 +320,9 @@ TEST(Linalg, SecondDerivatives) {
       {"U", [](const Tensor& x) { return svd(x).U; }, false},
       {"S", [](const Tensor& x) { return svd(x).S; }, false},
       {"Vh", [](const Tensor& x) { return svd(x).Vh; }, false},
+      {"eig of real values", [](const Tensor& x) { return in_any_order(eig(x)); }, true},
+      {"eig of complex values", [](const Tensor& x) { return in_any_order(eig(x + turn())); },
+       true},
       {"S of a wide one", [](const Tensor& x) { return svdvals(x.t()); }, false},
       {"Q", [](const Tensor& x) { return qr(x).Q; }, false},
       {"R", [](const Tensor& x) { return qr(x).R; }, false},

@@ -334,6 +334,24 @@ TEST(TorchNames, DivisorsAreNotNegative) {
   EXPECT_EQ(gcd(ints({-12, 0}), ints({18, -5})).to_vector<int64_t>(), (std::vector<int64_t>{6, 5}));
 }
 
+// At once each pair is divided by itself, and in a graph all of them in passes.
+TEST(TorchNames, DivisorsAreTheSameCompiled) {
+  manual_seed(3);
+  const TensorFunction both = [](const Tensors& in) -> Tensors {
+    return {gcd(in[0], in[1]), lcm(in[0], in[1])};
+  };
+  using enum DType;
+  for (const DType dtype : {kInt8, kUInt8, kInt16, kInt32, kInt64}) {
+    SCOPED_TRACE(text(dtype));
+    const int64_t low = dtype == kUInt8 ? 0 : -100;
+    const Tensor a = randint(low, 100, {300}, {.dtype = dtype});
+    const Tensor b = randint(low, 100, {300}, {.dtype = dtype});
+    const Tensors now = both({a, b}), later = compile(both)({a, b});
+    EXPECT_TRUE(equal(now[0], later[0]));
+    EXPECT_TRUE(equal(now[1], later[1]));
+  }
+}
+
 TEST(TorchNames, Refusals) {
   expect_refusals({
       {"names_test.cpp:", [] { scatter_reduce(ones(2), 0, ints({0}), ones(1), "median"); }},

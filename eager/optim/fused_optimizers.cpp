@@ -5,6 +5,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/optim/optimizer.h"
+#include "eager/tensor_impl.h"
 #include "ir/ops/training/optimizer.h"
 
 namespace sardonyx::eager::optim {
@@ -152,14 +153,15 @@ Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
          max_norm, " and ", p);
   }
   const NoGrad no_grad;
-  const std::vector<Tensor> clipped = with_gradients(parameters);
-  if (clipped.empty()) return Tensor::scalar(0.0f);
-  const Tensor total = norm_of(clipped, p, loc);
+  const std::vector<Tensor> kept = with_gradients(parameters);
+  if (kept.empty()) return Tensor::scalar(0.0f);
+  const Tensor total = norm_of(kept, p, loc);
   // torch's small number in the divisor.
   const Tensor factor = clamp(div({max_norm, loc}, add({total, loc}, 1e-6)), {}, 1, loc);
-  for (const Tensor& parameter : clipped) {
+  for (const Tensor& parameter : kept) {
     const Tensor gradient = parameter.grad();
-    parameter.set_grad(mul({gradient, loc}, factor.to(gradient.dtype(), loc)));
+    const Tensor clipped = mul({gradient, loc}, factor.to(gradient.dtype(), loc));
+    eager::detail::rescale_gradient(parameter, clipped);
   }
   return total;
 }
@@ -169,7 +171,7 @@ void clip_grad_value(const std::vector<Tensor>& parameters, double limit, Loc lo
     fail(ErrorCode::kInvalidArgument, "clip_grad_value: expected a positive limit, got ", limit);
   const NoGrad no_grad;
   for (const Tensor& parameter : with_gradients(parameters))
-    parameter.set_grad(clamp(parameter.grad(), -limit, limit, loc));
+    eager::detail::rescale_gradient(parameter, clamp(parameter.grad(), -limit, limit, loc));
 }
 
 }  // namespace sardonyx::eager::optim

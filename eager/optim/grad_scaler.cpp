@@ -8,6 +8,7 @@
 #include "eager/dispatch/autocast.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/state_dict.h"
+#include "eager/tensor_impl.h"
 #include "eager/trace/frame.h"
 #include "ir/type.h"
 
@@ -67,7 +68,7 @@ void GradScaler::unscale(const Optimizer& optimizer, Loc loc) {
     const Tensor check = mul({wide, loc}, 0.0).sum({}, false, loc);
     total = add({total, loc}, check.to(DType::kFloat, loc));
     const Tensor inverse = reciprocal(state_->scale.to(dtype, loc), loc);
-    parameter.set_grad(mul({wide, loc}, inverse));
+    eager::detail::rescale_gradient(parameter, mul({wide, loc}, inverse));
   }
   state_->overflows.emplace_back(optimizer, isnan(total, loc));
 }

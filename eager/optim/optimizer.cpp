@@ -10,6 +10,7 @@
 #include "eager/functional/functional.h"
 #include "eager/nn/state_dict.h"
 #include "eager/optim/optimizer_state.h"
+#include "eager/tensor_impl.h"
 #include "eager/trace/frame.h"
 #include "ir/type.h"
 
@@ -189,9 +190,10 @@ void Optimizer::update(Update& update) {
     update.states_[i] = std::move(next[i + 1]);
 }
 
-void Optimizer::assign(const Tensor& target, const Tensor& next, const Loc& loc) const {
+void Optimizer::assign(const Tensor& target, const Tensor& next, const Tensor& condition,
+                       const Loc& loc) const {
   if (!target.defined() || next.is_same(target)) return;
-  target.assign(condition_.defined() ? where(condition_, {next, loc}, {target, loc}) : next, loc);
+  target.assign(condition.defined() ? where(condition, {next, loc}, {target, loc}) : next, loc);
 }
 
 void Optimizer::update_slot(size_t index, OptimizerSlot& slot, const Loc& loc) {
@@ -212,11 +214,16 @@ void Optimizer::update_slot(size_t index, OptimizerSlot& slot, const Loc& loc) {
     update.gradient = gradient.to(wide, loc);
   }
   this->update(update);
+  const Tensor presence = eager::detail::gradient_presence(*slot.parameter.impl());
+  const Tensor condition = !presence.defined()     ? condition_
+                           : !condition_.defined() ? presence
+                                                   : logical_and(condition_, presence, loc);
   const Tensor& next = update.parameter;
-  assign(slot.parameter, next.defined() ? next.to(slot.parameter.dtype(), loc) : next, loc);
-  if (slot.master.defined()) assign(slot.master, next, loc);
+  assign(slot.parameter, next.defined() ? next.to(slot.parameter.dtype(), loc) : next, condition,
+         loc);
+  if (slot.master.defined()) assign(slot.master, next, condition, loc);
   for (size_t i = 0; i < slot.states.size(); ++i)
-    assign(slot.states[i], update.states_[i], loc);
+    assign(slot.states[i], update.states_[i], condition, loc);
 }
 
 Tensor Optimizer::step_all(const Closure* closure, const Loc& loc) {

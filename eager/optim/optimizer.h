@@ -155,7 +155,9 @@ class Optimizer {
   void append_group(OptimizerGroup group, const std::vector<Tensor>& parameters, double lr);
   void update_slot(size_t group, OptimizerSlot& slot, const Loc& loc);
   void fit_states(const OptimizerGroup& group, OptimizerSlot& slot, const Loc& loc) const;
-  void assign(const Tensor& target, const Tensor& next, const Loc& loc) const;
+  // Where `condition` holds, unless it is undefined.
+  void assign(const Tensor& target, const Tensor& next, const Tensor& condition,
+              const Loc& loc) const;
   const OptimizerGroup& group_at(size_t group) const;
 
   std::shared_ptr<OptimizerState> state_;

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "eager/create.h"
+#include "eager/trace/frame.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::optim {
@@ -40,6 +41,11 @@ void Scheduler::take_bases() {
   bases_ = lrs();
 }
 void Scheduler::step() {
+  if (TraceContext::active()) {
+    fail(ErrorCode::kUnsupported,
+         "scheduler: step() in a trace is called once, and not in each run; call it behind the "
+         "compiled function, which reads the rate anew in each call");
+  }
   set_step(step_ + 1);
 }
 void Scheduler::set_step(int64_t step) {

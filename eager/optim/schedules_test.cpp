@@ -5,6 +5,7 @@
 
 #include "eager/create.h"
 #include "eager/optim/cycles.h"
+#include "eager/trace/compile.h"
 #include "ir/core/tensor.h"
 #include "tests/support/expect_error.h"
 
@@ -149,6 +150,20 @@ TEST(ScheduleRefusals, Settings) {
              {{"step", Tensor::scalar(int64_t{1})}, {"base_lrs", tensor({1.0, 2.0})}});
        }},
   });
+}
+
+// It would count once, and its rates would stay in the graph.
+TEST(SchedulerRefusals, StepsInATrace) {
+  const Tensor weight = ones({2}, {.requires_grad = true});
+  const SGD optimizer({weight}, {.lr = 0.5});
+  ExponentialLR schedule(optimizer, 0.5);
+  const auto step = compile([&](const Tensor& x) {
+    schedule.step();
+    return x;
+  });
+  expect_refusal(ErrorCode::kUnsupported, "scheduler: step() in a trace is called once",
+                 [&] { step(ones({1})); });
+  EXPECT_EQ(optimizer.lr(), 0.5);
 }
 
 }  // namespace

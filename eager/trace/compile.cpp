@@ -101,9 +101,10 @@ class Specialization {
     for (TraceContext::TracedState& state : states_) {
       state.writes = state.assigned.defined();
       state.leaves_grad = state.grad.defined();
+      state.asks_presence = state.presence.defined();
       state.clears_grad = state.grad_touched && !state.grad.defined();
       state.assigned = Tensor();  // symbolic: they would keep the trace alive
-      state.grad = Tensor();
+      state.grad = state.presence = Tensor();
       state.outer_grad = Tensor();
       has_effects_ |= state.writes || state.leaves_grad || state.clears_grad;
     }
@@ -215,6 +216,8 @@ class Specialization {
     }
     for (const TraceContext::TracedState& state : states_) {
       if (state.leaves_grad) state.tensor.set_grad(Tensor(outputs[next++].take()));
+      if (state.asks_presence && !Tensor(outputs[next++].take()).item<bool>())
+        state.tensor.zero_grad();
       if (state.clears_grad) state.tensor.zero_grad();
     }
   }

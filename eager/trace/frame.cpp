@@ -293,6 +293,7 @@ std::vector<TraceContext::TracedState> TraceContext::finish() {
   for (TracedState& state : states_) {
     if (!state.grad_touched) continue;
     state.grad = state.tensor.grad();
+    state.presence = detail::gradient_presence(*state.tensor.impl());
     state.tensor.set_grad(state.outer_grad);
   }
   captured_.clear();

@@ -30,10 +30,11 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
     Tensor grad_of;
     Tensor assigned;    // symbolic; undefined where it was only read
     Tensor grad;        // symbolic gradient that backward() left; undefined if none
+    Tensor presence;    // of `grad`: false where there is none after all; mostly undefined
     Tensor outer_grad;  // what grad() was before the trace
     bool grad_touched = false;
     // Once the trace is over:
-    bool writes = false, leaves_grad = false, clears_grad = false;
+    bool writes = false, leaves_grad = false, clears_grad = false, asks_presence = false;
   };
 
   static std::shared_ptr<TraceContext> make(Kind kind, std::string name = "");

@@ -128,7 +128,7 @@ Tensor fed_value(const Tensor& placeholder, const Operand& value) {
     fail(ErrorCode::kInvalidArgument, text_of(value.loc), ": the fraction ", value.number,
          " is fed to a placeholder of ", dtype);
   }
-  return Tensor(one_number(value, dtype));
+  return Tensor(filled(dtype, {}, value));
 }
 
 }  // namespace

@@ -61,8 +61,11 @@ Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs,
     }
     for (const TraceContext::TracedState& state : frame->states()) {
       if (state.grad_touched && kind == TraceContext::Kind::kStates &&
-          state.tensor.grad().defined())
+          state.tensor.grad().defined()) {
         frame->add_output(state.tensor.grad());
+        const Tensor presence = detail::gradient_presence(*state.tensor.impl());
+        if (presence.defined()) frame->add_output(presence);
+      }
     }
   } catch (...) {
     frame->finish();

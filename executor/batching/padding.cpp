@@ -15,7 +15,7 @@
 namespace sardonyx::serving {
 namespace {
 
-// Lengths of a joint run are multiples of this, so that fewer plans serve all.
+// Lengths of a dynamic batch are multiples of this, so that fewer plans serve all.
 constexpr int64_t kLengthStep = 8;
 
 std::string_view trimmed(std::string_view text) {

@@ -1,4 +1,4 @@
-// Joint runs of requests whose lengths differ: shorter ones are padded, and their outputs cut.
+// Dynamic batches of requests whose lengths differ: shorter ones are padded, and their outputs cut.
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@ class Padding {
   Padding(std::string_view setting, std::span<const ValueInfo> inputs,
           std::span<const ValueInfo> outputs);
 
-  // What requests that may run jointly have in common: all but the lengths, which are less than
-  // twice each other.
+  // What requests that may run as one batch have in common: all but the lengths, which are less
+  // than twice each other.
   std::string key(std::span<const Datum> inputs) const;
   // One request after the other, each padded to the longest.
   std::vector<Datum> join(std::span<const std::span<const Datum>> requests) const;

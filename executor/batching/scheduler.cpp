@@ -171,7 +171,7 @@ void Scheduler::unlink(Job& job) {
   --waiting_;
 }
 
-// Those of `level` that can run jointly with `head`, in their order, until there are enough.
+// Those of `level` that can run as one batch with `head`, in their order, until there are enough.
 std::vector<Scheduler::JobPointer> Scheduler::joinable(Level& level, const JobPointer& head,
                                                        int64_t& items) {
   std::vector<JobPointer> found;

@@ -1,4 +1,4 @@
-// The queue of one model: which requests run next, and which of them jointly.
+// The queue of one model: which requests run next, and which of them as one batch.
 #pragma once
 
 #include <atomic>
@@ -25,8 +25,8 @@ struct QueuePolicy {
 
 struct SchedulingPolicy {
   bool has_batch_dim = false;  // the first dim of every tensor
-  bool batches = false;        // requests of several clients may run jointly
-  int64_t max_batch = 1;       // items of a joint run; a larger request runs alone
+  bool batches = false;        // requests of several clients may run as one batch
+  int64_t max_batch = 1;       // items of a dynamic batch; a larger request runs alone
   std::vector<int64_t> preferred;
   // How long a request may wait for others to join it while an instance is free. By default it
   // never does: batches are made of what came while all instances were busy.
@@ -36,7 +36,7 @@ struct SchedulingPolicy {
   // An answer does not depend on which requests came at the same time, to the last bit: kernels
   // may sum in another order for another batch size, so each request of a batch is run by itself.
   bool deterministic = false;
-  std::shared_ptr<const Padding> padding;  // null: requests that run jointly are of one shape
+  std::shared_ptr<const Padding> padding;  // null: requests that run as one batch are of one shape
   uint64_t priority_levels = 0;
   uint64_t default_priority = 0;
   QueuePolicy default_queue;
@@ -98,7 +98,7 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   void start_free_instances(std::unique_lock<std::mutex>& lock);
   void run(const std::shared_ptr<Batch>& batch);
   void run_until_empty(std::shared_ptr<Batch> batch);
-  void run_jointly(Batch& batch);
+  void run_batch(Batch& batch);
   void run_alone(Batch& batch, const JobPointer& job);
   // When the model was run, within the time that its instance was taken.
   struct Computed {

@@ -1,4 +1,4 @@
-// What a scheduler knows of a request and of a joint run.
+// What a scheduler knows of a request and of a dynamic batch.
 #pragma once
 
 #include <atomic>

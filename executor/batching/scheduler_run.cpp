@@ -48,7 +48,7 @@ Failure kind_of(Status status) {
 
 void Scheduler::run_until_empty(std::shared_ptr<Batch> batch) {
   while (batch) {
-    run_jointly(*batch);
+    run_batch(*batch);
     const std::lock_guard lock(mutex_);
     ++free_;
     batch = is_closed_ ? nullptr : next_batch();
@@ -59,7 +59,7 @@ void Scheduler::run_until_empty(std::shared_ptr<Batch> batch) {
 
 // In a thread that has other things to do: what waits goes to another one.
 void Scheduler::run(const std::shared_ptr<Batch>& batch) {
-  run_jointly(*batch);
+  run_batch(*batch);
   std::unique_lock lock(mutex_);
   ++free_;
   // Posted under the lock: nothing of the scheduler is used once the destructor may go on.
@@ -70,7 +70,7 @@ void Scheduler::run(const std::shared_ptr<Batch>& batch) {
   all_free_.notify_all();
 }
 
-void Scheduler::run_jointly(Batch& batch) {
+void Scheduler::run_batch(Batch& batch) {
   const auto started = Clock::now();
   for (const JobPointer& job : batch.jobs)
     job->started = started;
@@ -147,7 +147,8 @@ std::vector<Datum> Scheduler::execute(Batch& batch, std::span<const Datum> input
   RunOptions options;
   options.cancel = batch.stop.get_token();
   options.outputs = outputs;
-  // A joint run goes on as long as one of its requests has time; their own timers end the others.
+  // A dynamic batch goes on as long as one of its requests has time; their own timers end the
+  // others.
   if (jobs.size() == 1 && jobs[0]->deadline) {
     const auto left = *jobs[0]->deadline - Clock::now();
     if (left <= Clock::duration::zero())

@@ -35,10 +35,10 @@ enum class Failure { kRejected, kCancelled, kBackend, kOther };
 inline constexpr size_t kFailureKinds = 4;
 
 struct StatisticsSnapshot {
-  // The protocol's; times of a request that was run jointly are those of the joint run.
+  // The protocol's; times of a request that was run in a batch are those of the dynamic batch.
   Durations success, fail, queue, compute_input, compute_infer, compute_output;
   uint64_t inference_count = 0;    // a request with batch 64 counts as 64
-  uint64_t execution_count = 0;    // a joint run counts as 1
+  uint64_t execution_count = 0;    // a dynamic batch counts as 1
   uint64_t last_inference_ms = 0;  // since 1970
   struct Batch {
     Durations compute_input, compute_infer, compute_output;
@@ -49,7 +49,7 @@ struct StatisticsSnapshot {
   int64_t pending = 0;  // waiting or running now
 };
 
-// Times of one joint run.
+// Times of one dynamic batch.
 struct RunTimes {
   Nanoseconds input{0}, infer{0}, output{0};
 };

@@ -38,7 +38,7 @@ OrtEnv* made_env(const EnvRequest& request) {
   if (!request.threading) return env.release();
   env->has_pool = true;
   env->pool_threads = thread_count(request.threading->intra_op_threads);
-  env->pool = made_pool(request.threading->custom, env->pool_threads, /*is_apart=*/true);
+  env->pool = made_pool(request.threading->custom, env->pool_threads, 0, /*is_apart=*/true);
   return env.release();
 }
 
@@ -82,6 +82,13 @@ EnvRequest read_options(const OrtEnvCreationOptions* options) {
 }
 
 }  // namespace
+
+OrtKeyValuePairs::Entries env_config_entries() {
+  CountedEnv& known = counted();
+  const std::lock_guard lock(known.mutex);
+  if (!known.env) refuse(ORT_FAIL, "there is no environment: make one with CreateEnv");
+  return known.env->config.entries;
+}
 
 OrtStatus* Functions::CreateEnv(OrtLoggingLevel log_severity_level, const char* logid,
                                 OrtEnv** out) {

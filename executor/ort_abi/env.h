@@ -30,3 +30,10 @@ struct OrtEnv {
       : logger(destination, level, std::move(id)) {}
   ~OrtEnv();
 };
+
+namespace sardonyx::ort_abi {
+
+// Of the environment that there is; throws where there is none.
+OrtKeyValuePairs::Entries env_config_entries();
+
+}  // namespace sardonyx::ort_abi

@@ -96,10 +96,12 @@ OrtStatus* Functions::SessionOptionsSetEpSelectionPolicy(OrtSessionOptions* sess
   return guarded([&] { require(session_options, "session_options"); });
 }
 
-// There is nothing to select from.
 OrtStatus* Functions::SessionOptionsSetEpSelectionPolicyDelegate(OrtSessionOptions* session_options,
-                                                                 EpSelectionDelegate, void*) {
-  return guarded([&] { require(session_options, "session_options"); });
+                                                                 EpSelectionDelegate delegate,
+                                                                 void* delegate_state) {
+  return guarded([&] {
+    require(session_options, "session_options").selection = {delegate, delegate_state};
+  });
 }
 
 // The CPU has none: what is set is passed over.

@@ -29,6 +29,14 @@ void check_dims(const Port& port, const Shape& shape, const char* what) {
          "\n Please fix either the inputs/outputs or the model.");
 }
 
+// A sequence of tensors as ONNX Runtime writes it: "seq(float)".
+std::string type_text(const Type& type) {
+  const bool is_of_tensors = type.is_sequence() && type.element->is_tensor();
+  if (!is_of_tensors) return type.text();
+  constexpr size_t kAround = sizeof("tensor(") - 1;
+  return "seq(" + tensor_type_text(type.element->dtype).substr(kAround);
+}
+
 const char* kind_text(const Datum& value) {
   if (value.is_sequence()) return "a tensor sequence";
   if (value.is_map()) return "a map";
@@ -110,8 +118,8 @@ void check_fits(const Port& port, const Datum& value, const char* what) {
     refuse(ORT_INVALID_ARGUMENT, what, " with name: '", port.name,
            "' expected to be of type: 2 but received ", kind_text(value));
   }
-  refuse(ORT_INVALID_ARGUMENT, "Unexpected ", what, " data type. Actual: (", got, ") , expected: (",
-         port.type, ")");
+  refuse(ORT_INVALID_ARGUMENT, "Unexpected ", what, " data type. Actual: (", type_text(got),
+         ") , expected: (", type_text(port.type), ")");
 }
 
 void refuse_run(const OrtSession& session, const Error& error) {

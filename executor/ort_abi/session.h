@@ -12,6 +12,7 @@
 
 #include "executor/ort_abi/custom_ops/domain.h"
 #include "executor/ort_abi/env.h"
+#include "executor/ort_abi/ep_assignment.h"
 #include "executor/ort_abi/profiling.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/output_slot.h"
@@ -71,6 +72,9 @@ struct OrtSession {
   bool uses_arena;  // as the caller asked: memory comes from the same place
   sardonyx::ort_abi::Profile profile;
   sardonyx::AsyncWorkers async;  // ended before anything that runs use goes
+
+  std::once_flag assignment_made;  // where it is asked for
+  std::unique_ptr<sardonyx::ort_abi::EpAssignment> assignment;
 
   // Spaces that no run is using: the one that was used last, and those of runs at the same time.
   std::atomic<sardonyx::ort_abi::RunSpace*> space = nullptr;

@@ -4,15 +4,27 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "executor/ort_abi/ep_selection.h"
 #include "executor/ort_abi/key_values.h"
 #include "executor/ort_abi/logging.h"
 #include "executor/ort_abi/threading.h"
 #include "executor/ort_abi/values/value.h"
 #include "onnx_io/load.h"
+
+namespace sardonyx::ort_abi {
+
+// A function of the program's that gives the bytes of a name, and what it is called with.
+struct NamedBufferRead {
+  OrtReadNamedBufferFunc function = nullptr;
+  void* state = nullptr;
+};
+
+}  // namespace sardonyx::ort_abi
 
 struct OrtSessionOptions {
   ExecutionMode execution_mode = ORT_SEQUENTIAL;
@@ -33,6 +45,9 @@ struct OrtSessionOptions {
   sardonyx::ort_abi::CustomThreads custom_threads;
   std::vector<const OrtCustomOpDomain*> custom_domains;
   std::vector<std::shared_ptr<void>> libraries;  // that have the operators of the domains
+  sardonyx::ort_abi::EpSelection selection;
+  sardonyx::ort_abi::NamedBufferRead read_ep_context;
+  std::span<const std::byte> weightless_source;  // the program's
   // Shared by copies: a load may be cancelled while it is under way.
   std::shared_ptr<std::stop_source> load_cancellation = std::make_shared<std::stop_source>();
 };

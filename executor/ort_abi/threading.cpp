@@ -96,14 +96,15 @@ int thread_count(int asked) {
   return std::clamp(asked, 0, kMaxThreads);
 }
 
-std::shared_ptr<ThreadPool> made_pool(const CustomThreads& custom, int threads, bool is_apart) {
+std::shared_ptr<ThreadPool> made_pool(const CustomThreads& custom, int threads, int more,
+                                      bool is_apart) {
   if (!custom.create && !custom.join) return is_apart ? make_thread_pool() : process_thread_pool();
   if (!custom.create || !custom.join) {
     refuse(ORT_INVALID_ARGUMENT,
            "custom threads: expected a function that creates and one that joins, got one of them");
   }
   const int count = threads > 0 ? threads : process_thread_pool()->concurrency();
-  auto made = std::make_shared<CustomPool>(custom, count - 1);
+  auto made = std::make_shared<CustomPool>(custom, count - 1 + more);
   return {made, made->pool.get()};
 }
 

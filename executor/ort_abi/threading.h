@@ -16,11 +16,13 @@ struct CustomThreads {
   OrtCustomJoinThreadFn join = nullptr;
 };
 
-// For `threads` threads at a time, the calling one included; 0: as many as the machine leaves.
+// For `threads` threads at a time, the calling one included (0: as many as the machine leaves), and
+// `more` of the program's that are to be there.
 // `create` is called once for each of the others, at once, and `join` when the pool ends. Without
 // these the pool of the process, or one of its own where `is_apart`. Throws kInvalidArgument where
 // there is but one of the two functions.
-std::shared_ptr<ThreadPool> made_pool(const CustomThreads& custom, int threads, bool is_apart);
+std::shared_ptr<ThreadPool> made_pool(const CustomThreads& custom, int threads, int more,
+                                      bool is_apart);
 
 // What ONNX Runtime takes a number of threads for: 0 and less are its choice.
 int thread_count(int asked);

@@ -359,8 +359,8 @@ void ConfigReader::read_sequences(const inference::ModelSequenceBatching& messag
     }
     sequence.states.push_back(std::move(to));
   }
-  // A request of a sequence is one item; those of several sequences run jointly. Answers of each
-  // are in order in any case, which is all that preserve_ordering could ask for here.
+  // A request of a sequence is one item; those of several sequences run as one batch. Answers of
+  // each are in order in any case, which is all that preserve_ordering could ask for here.
   config_.scheduling.batches = config_.max_batch_size > 1;
   if (message.has_oldest()) {
     if (message.oldest().max_candidate_sequences() > 0)

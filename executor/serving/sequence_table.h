@@ -21,8 +21,9 @@ namespace sardonyx::serving {
 struct SequenceRequest;
 
 // Requests of one sequence run one after the other, in the order in which they came; those of
-// several sequences run jointly where the model batches. Sequences beyond the configured number
-// wait until one of those before them ends or is idle for too long. Held by shared pointers alone.
+// several sequences run as one batch where the model batches. Sequences beyond the configured
+// number wait until one of those before them ends or is idle for too long. Held by shared pointers
+// alone.
 class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
  public:
   // `inputs` and `outputs` are the model's; `folder` has initial states. Throws ServingError

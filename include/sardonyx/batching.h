@@ -1,7 +1,7 @@
-/* Queues, joint runs and admission for programs that serve models: requests of many clients are run
- * on a session, several at once where the model has a batch dim. A part of the C interface, in the
- * same library; what sardonyx.h says of statuses, structs and values holds here. docs/c-api.md has
- * an example. Batchers and admissions may be used by many threads at once. */
+/* Queues, dynamic batching and admission for programs that serve models: requests of many clients
+ * are run on a session, several at once where the model has a batch dim. A part of the C interface,
+ * in the same library; what sardonyx.h says of statuses, structs and values holds here.
+ * docs/c-api.md has an example. Batchers and admissions may be used by many threads at once. */
 #ifndef SARDONYX_BATCHING_H_
 #define SARDONYX_BATCHING_H_
 
@@ -28,8 +28,8 @@ SX_API void sx_admission_destroy(sx_admission* admission);
 
 typedef struct sx_batcher_options {
   size_t struct_size;
-  /* Items that a joint run has at most, counted by the first dim, which all inputs and outputs of
-   * the model must leave open; a larger request runs alone. 0: no joint runs. */
+  /* Items that a dynamic batch has at most, counted by the first dim, which all inputs and outputs
+   * of the model must leave open; a larger request runs alone. 0: no dynamic batching. */
   int64_t max_batch_size;
   const int64_t* preferred_sizes; /* a run takes the largest of these that requests add up to */
   size_t preferred_count;
@@ -40,8 +40,8 @@ typedef struct sx_batcher_options {
                              requests of a batch are run one by one */
   int32_t instances;      /* runs at the same time; 0: 1 */
   /* "ids=0, mask=0": requests whose lengths, the open dims of these inputs, are less than twice
-   * each other run jointly, shorter ones padded with the number. The model must ignore what is
-   * padded. NULL: requests that run jointly are of one shape. */
+   * each other run as one batch, shorter ones padded with the number. The model must ignore what is
+   * padded. NULL: requests that run as one batch are of one shape. */
   const char* padding;
   uint64_t max_queue_size;    /* of a priority; what comes to a full one is refused; 0: no limit */
   int64_t default_timeout_us; /* ends the wait, and no run; 0: none */

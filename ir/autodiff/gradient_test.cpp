@@ -37,7 +37,6 @@ constexpr Exception kNotDifferentiable[] = {
 constexpr Exception kGaps[] = {
     // Arithmetic, elementwise, casts, reductions, shapes, indices, products, losses.
     {"DynamicQuantizeLinear", "samples of zeros lie at the kink of the range that it finds"},
-    {"sardonyx::Eig", "eigenvalues may coincide, and a vector times a complex number is one too"},
     {"ai.onnx.ml::SVMClassifier", "models of ai.onnx.ml are fitted by other means"},
     {"ai.onnx.ml::SVMRegressor", "models of ai.onnx.ml are fitted by other means"},
     // Convolution, pooling, normalisation, recurrence, attention, images, signals, control flow,

@@ -42,6 +42,18 @@ std::string softmax_13(WrittenCall& call, int64_t) {
   return kGood;
 }
 
+// Sizes without a 0, or those of another tensor: unless one of these is 0, the older form gives the
+// same.
+std::string reshape_14(WrittenCall& call, int64_t) {
+  if (call.attribute_or("allowzero", int64_t{0}) == 0 || !call.has_input(1)) return kGood;
+  const Value& shape = *call.inputs[1];
+  const bool is_of_tensor = shape.producer && shape.producer->op->name == "Shape";
+  const bool has_sizes =
+      shape.constant && std::ranges::count(shape.constant->to_int64s(), int64_t{0}) == 0;
+  if (is_of_tensor || has_sizes) call.attrs.erase("allowzero");
+  return kGood;
+}
+
 std::string split_18(WrittenCall& call, int64_t) {
   const int64_t count = call.attribute_or("num_outputs", int64_t{0});
   call.attrs.erase("num_outputs");
@@ -263,6 +275,7 @@ constexpr DowngradeRule kRules[] = {
     {"ReduceProd", 18, axes_to_attribute},
     {"ReduceSum", 13, axes_to_attribute},
     {"ReduceSumSquare", 18, axes_to_attribute},
+    {"Reshape", 14, reshape_14},
     {"Resize", 19, resize_19},
     {"Resize", 18, resize_18},
     {"Resize", 13, resize_13},

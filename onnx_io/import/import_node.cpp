@@ -107,7 +107,8 @@ bool holds_graphs(const AttrValue& value) {
          std::holds_alternative<std::vector<GraphPtr>>(value);
 }
 
-CustomCall custom_call(const RawCall& call, const NodeProto& node, const std::string& name) {
+CustomCall custom_call(const NameScope& name_scope, const RawCall& call, const NodeProto& node,
+                       const std::string& name) {
   CustomCall made{
       .domain = call.domain,
       .op = call.op,
@@ -120,6 +121,10 @@ CustomCall custom_call(const RawCall& call, const NodeProto& node, const std::st
     made.inputs.push_back(is_given ? call.emitter.type(call.inputs[i]) : Type::none());
     made.input_names.push_back(node.input(static_cast<int>(i)));
     made.constants.push_back(is_given ? call.emitter.constant_value(call.inputs[i]) : std::nullopt);
+  }
+  for (const std::string& output : made.output_names) {
+    const auto declared = name_scope.declared.find(output);
+    made.outputs.push_back(declared == name_scope.declared.end() ? Type::none() : declared->second);
   }
   return made;
 }
@@ -334,8 +339,8 @@ void Importer::append_node(NameScope& name_scope, const NodeProto& node, RawCall
   CustomOps* custom = custom_ops_with(call.domain, call.op);
   std::optional<CustomCall> described;
   if (custom) {
-    described =
-        custom_call(call, node, node.name().empty() ? "" : joined(name_scope.scope, node.name()));
+    described = custom_call(name_scope, call, node,
+                            node.name().empty() ? "" : joined(name_scope.scope, node.name()));
     std::erase_if(call.attrs, [](const auto& attribute) { return holds_graphs(attribute.second); });
   }
   const OpDef& op = custom ? custom->row(std::move(*described))

@@ -107,13 +107,13 @@ def stubs(folder):
 
 
 class Server:
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, drain_delay=0):
         self.folder = tempfile.mkdtemp()
         port_file = os.path.join(self.folder, "ports")
         self.log = os.path.join(self.folder, "log")
         self.process = subprocess.Popen(
             [SERVER, *arguments, "--http-port=0", "--grpc-port=0", "--metrics-port=0", f"--port-file={port_file}",
-             f"--log-file={self.log}", "--drain-delay=0"])
+             f"--log-file={self.log}", f"--drain-delay={drain_delay}"])
         ports = ""
         while not ports.endswith("\n"):
             if self.process.poll() is not None:

@@ -84,6 +84,23 @@ def save_chain(path, products, inputs, first=(), start="x"):
     save(path, [*first, *chain], [("x", inputs)], [("y", [1, 1024])], weights)
 
 
+def save_small(folder, products):
+    """Input of 4 KB."""
+    save_chain(f"{folder}/small/1/model.onnx", products, [1, 1024])
+
+
+def save_large(folder, products):
+    """Input of 600 KB, of which little is used."""
+    begin = [helper.make_node("Flatten", ["x"], ["flat"]),
+             helper.make_node("Slice", ["flat", "from", "to", "axis"], ["start"])]
+    path = f"{folder}/large/1/model.onnx"
+    save_chain(path, products, [1, 3, 224, 224], begin, "start")
+    model = onnx.load(path)
+    for name, value in (("from", 0), ("to", 1024), ("axis", 1)):
+        model.graph.initializer.append(numpy_helper.from_array(np.array([value], np.int64), name))
+    onnx.save(model, path)
+
+
 def save_models(folder):
     save(f"{folder}/tiny/1/model.onnx", [helper.make_node("Neg", ["x"], ["y"])], [("x", ["batch", 16])],
          [("y", ["batch", 16])])
@@ -107,16 +124,8 @@ def save_models(folder):
     with open(f"{folder}/busy/config.pbtxt", "w") as file:
         file.write("dynamic_batching { default_queue_policy { max_queue_size: 8 } } "
                    "instance_group { count: 1 kind: KIND_CPU }")
-    # Some milliseconds, of 4 KB and of 600 KB.
-    save_chain(f"{folder}/small/1/model.onnx", 12, [1, 1024])
-    begin = [helper.make_node("Flatten", ["x"], ["flat"]),
-             helper.make_node("Slice", ["flat", "from", "to", "axis"], ["start"])]
-    path = f"{folder}/large/1/model.onnx"
-    save_chain(path, 12, [1, 3, 224, 224], begin, "start")
-    model = onnx.load(path)
-    for name, value in (("from", 0), ("to", 1024), ("axis", 1)):
-        model.graph.initializer.append(numpy_helper.from_array(np.array([value], np.int64), name))
-    onnx.save(model, path)
+    save_small(folder, 12)
+    save_large(folder, 12)
     Encoder(2, 128, 2).save(f"{folder}/bert/1/model.onnx")
     Encoder(2, 128, 2).save(f"{folder}/padded/1/model.onnx")
     with open(f"{folder}/padded/config.pbtxt", "w") as file:

@@ -24,7 +24,7 @@ import time
 
 import load
 import numpy as np
-from figure_models import save_models
+from figure_models import save_large, save_models, save_small
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROUNDS = 5
@@ -303,7 +303,7 @@ def gone(options, models):
 
 
 def mixed(options, models):
-    """Lengths of 16 to 128 tokens at random, 32 connections: padded and run jointly, jointly where lengths are the same, and
+    """Lengths of 16 to 128 tokens at random, 32 connections: padded and run as one batch, batched where lengths are the same, and
     alone, which is what closing a batch at each change of shape comes to."""
     rng = np.random.default_rng(5)
     requests = {"bert": [], "padded": []}
@@ -320,7 +320,7 @@ def mixed(options, models):
             rates["same"].append(load.closed_loop(server.port, requests["bert"], 32, 3))
             rates["padded"].append(load.closed_loop(server.port, requests["padded"], 32, 3))
     alone, same, padded = (median(rates[name][1:]) for name in rates)
-    print(f"BERT (2 layers of 128), 16 to 128 tokens: alone {alone:.0f}/s, jointly at the same length {same:.0f}/s "
+    print(f"BERT (2 layers of 128), 16 to 128 tokens: alone {alone:.0f}/s, batched at the same length {same:.0f}/s "
           f"({same / alone:.2f} times), padded {padded:.0f}/s ({padded / alone:.2f} times)")
 
 
@@ -332,9 +332,19 @@ def in_process(options, models, model):
     return json.loads(out)["ours"]["latency"]["mean_s"]
 
 
+def make_last(options, models, model, seconds=5e-3):
+    """Saves `model` with as many products as take that long here."""
+    save, products = {"small": save_small, "large": save_large}[model], 12
+    for _ in range(2):
+        save(models, products)
+        products = max(1, round(products * seconds / in_process(options, models, model)))
+    save(models, products)
+
+
 def milliseconds(options, models):
-    """A model of some milliseconds, two connections: requests per second beside runs in process, in turns."""
+    """A model of 5 ms, two connections: requests per second beside runs in process, in turns."""
     for model, shape in (("small", [1, 1024]), ("large", [1, 3, 224, 224])):
+        make_last(options, models, model)
         body_, headers = binary_request(shape, np.full(shape, 0.01, np.float32).tobytes())
         request = [load.http_request(f"/v2/models/{model}/infer", body_, headers)]
         shares, runs = [], []
@@ -347,32 +357,56 @@ def milliseconds(options, models):
               f"{100 * median(shares):.1f} % of that rate (of each round: {', '.join(f'{one:.3f}' for one in shares)})")
 
 
+def traced_runs(file):
+    """Begin and end of each traced request's run, by the clock of time.perf_counter(), in the order in which requests came."""
+    events = {}
+    for one in json.loads(open(file).read().rstrip().rstrip("]") + "]"):
+        for stamp in one.get("timestamps", []):
+            events.setdefault(one["id"], {})[stamp["name"]] = stamp["ns"] * 1e-9
+    runs = [(one["HTTP_RECV_START"], one["COMPUTE_START"], one["COMPUTE_END"]) for one in events.values()]
+    return np.array(sorted(runs))[:, 1:]
+
+
 def poisson(options, models):
-    """Arrivals at random at 80 % of capacity: p99 beside that of an ideal queue with the runs that were seen."""
+    """Arrivals at random at 80 % of capacity: p99 beside that of an ideal queue of the same requests, each of which comes when it
+    was asked and takes as long as its run took. The client has a core of its own; where it asks late, that is told."""
+    make_last(options, models, "small")
     shape = [1, 1024]
     body_, headers = binary_request(shape, np.full(shape, 0.01, np.float32).tobytes())
     request = load.http_request("/v2/models/small/infer", body_, headers)
+    cores = os.sched_getaffinity(0)
     ratios = []
-    with serving(options, "--model-repository", models) as server:
+    with tempfile.TemporaryDirectory() as folder, \
+            serving(options, "--model-repository", models, "--trace-config", f"triton,file={folder}/trace",
+                    "--trace-config", "triton,log-frequency=0") as server:
+        os.sched_setaffinity(0, {1})
         stats = http.client.HTTPConnection("127.0.0.1", server.port)
-        def runs():
-            stats.request("GET", "/v2/models/small/stats")
-            counts = json.loads(stats.getresponse().read())["model_stats"][0]["inference_stats"]["compute_infer"]
-            return counts["count"], counts["ns"] * 1e-9
-        capacity_ = load.closed_loop(server.port, [request], 2, 2)
-        for seed in range(3):
+        def trace(level):
+            status, answer = post(stats, "/v2/trace/setting",
+                                  json.dumps({"trace_level": [level], "trace_rate": "1", "log_frequency": "0"}))
+            assert status == 200, answer
+        capacity_ = median(load.closed_loop(server.port, [request], 2, 2) for _ in range(3))
+        trace("TIMESTAMPS")
+        before = 0
+        for seed in range(ROUNDS):
             times = np.cumsum(np.random.default_rng(seed).exponential(1 / (0.8 * capacity_), int(8 * capacity_)))
-            count, seconds = runs()
-            seen = np.array(load.at_times(server.port, request, times))
-            more, longer = runs()
-            run, free, ideal = (longer - seconds) / (more - count), 0.0, []
-            for time_ in times:
-                free = max(free, time_) + run
+            done = np.array(sorted(load.at_times(server.port, request, times), key=lambda one: one[1]))
+            time.sleep(0.2)
+            runs = traced_runs(f"{folder}/trace")[before:]
+            before += len(runs)
+            due, asked, answered = done.T
+            free, ideal = 0.0, []
+            for time_, (begin, end) in zip(asked, runs):
+                free = max(free, time_) + end - begin
                 ideal.append(free - time_)
-            ratios.append(np.percentile(seen, 99) / np.percentile(ideal, 99))
-            print(f"Poisson at 80 % of {capacity_:.0f}/s: p50 {1e3 * np.median(seen):.2f} ms, p99 "
-                  f"{1e3 * np.percentile(seen, 99):.2f} ms; an ideal queue {1e3 * np.percentile(ideal, 99):.2f} ms")
-    print(f"Poisson: p99 {median(ratios):.2f} times an ideal queue's")
+            percentile = lambda values, which=99: 1e3 * np.percentile(values, which)
+            seen, took = answered - asked, runs[:, 1] - runs[:, 0]
+            ratios.append(percentile(seen) / percentile(ideal))
+            print(f"Poisson at 80 % of {capacity_:.0f}/s: p50 {percentile(seen, 50):.2f} ms, p99 {percentile(seen):.2f} ms; an ideal "
+                  f"queue {percentile(ideal, 50):.2f}, {percentile(ideal):.2f} ms; runs {percentile(took, 50):.2f}, "
+                  f"{percentile(took):.2f} ms; load {took.sum() / (due[-1] - due[0]):.2f}; asked late by {percentile(asked - due):.2f} ms")
+    os.sched_setaffinity(0, cores)
+    print(f"Poisson: p99 {median(ratios):.2f} times an ideal queue's ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
 def ask_on(port, path, body_, headers, ends, counts):

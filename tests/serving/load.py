@@ -97,27 +97,30 @@ def closed_loop(port, requests, connections, seconds):
 
 
 def at_times(port, request, times, connections=64):
-    """Seconds from each of `times` (since the start) to the answer; what finds no free connection waits here."""
+    """For each of `times` (since the start), in the order of the answers: that time, when it was asked and when it was answered,
+    as time.perf_counter() has them. What finds no free connection waits here."""
     selector = selectors.DefaultSelector()
     idle = deque(Connection(port, selector) for _ in range(connections))
-    everyone, due, latencies = list(idle), deque(), []
+    everyone, due, done = list(idle), deque(), []
     begin, at = time.perf_counter() + 0.1, 0
-    while len(latencies) < len(times):
-        now = time.perf_counter() - begin
-        while at < len(times) and times[at] <= now:
-            due.append(times[at])
+    while len(done) < len(times):
+        now = time.perf_counter()
+        while at < len(times) and begin + times[at] <= now:
+            due.append(begin + times[at])
             at += 1
         while due and idle:
-            idle.popleft().ask(request, due.popleft())
+            client, client_due = idle.popleft(), due.popleft()
+            client.asked = time.perf_counter()
+            client.ask(request, client_due)
         # The last stretch is waited for without sleeping, which would come late.
-        left = times[at] - (time.perf_counter() - begin) if at < len(times) else 0.1
+        left = begin + times[at] - time.perf_counter() if at < len(times) else 0.1
         for key, mask in selector.select(max(0, left - 0.0005)):
             status = key.data.take(mask)
             if status is None:
                 continue
             assert status == 200, key.data.got[:500]
-            latencies.append(time.perf_counter() - begin - key.data.began)
+            done.append((key.data.began, key.data.asked, time.perf_counter()))
             idle.append(key.data)
     for client in everyone:
         client.close()
-    return latencies
+    return done

@@ -5,7 +5,7 @@ namespace sardonyx::bench_eager {
 
 std::vector<Case> elementwise_cases() {
   const CaseInput a{{256, 1024}}, row{{1024}}, column{{256, 1}};
-  const CaseInput mask{{256, 1024}, 2};
+  const CaseInput mask{{256, 1024}, 2}, integers{{256, 1024}, 1'000'000'000};
   return {
       {"add", {a, a}, SARDONYX_BOTH(in[0] + in[1])},
       {"add of a row", {a, row}, SARDONYX_BOTH(in[0] + in[1])},
@@ -31,6 +31,7 @@ std::vector<Case> elementwise_cases() {
       {"sign", {a}, SARDONYX_BOTH(sign(in[0])), false},
       {"atan2", {a, a}, SARDONYX_BOTH(atan2(in[0], in[1]))},
       {"maximum", {a, a}, SARDONYX_BOTH(maximum(in[0], in[1]))},
+      {"gcd", {integers, integers}, SARDONYX_BOTH(gcd(in[0], in[1])), false},
       {"clamp", {a}, SARDONYX_BOTH(clamp(in[0], -0.5, 0.5))},
       {"where", {a, a, mask}, SARDONYX_BOTH(where(in[2] == 1, in[0], in[1]))},
       {"comparison", {a, a}, SARDONYX_BOTH(in[0] < in[1]), false},

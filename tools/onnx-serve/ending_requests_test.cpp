@@ -116,5 +116,28 @@ TEST_F(EndingRequests, WhatTheServerCutsOffIsToldSo) {
   EXPECT_EQ(server_->stop(0), 0);
 }
 
+// What nobody can stop is waited for: it answers to threads that have to be there.
+TEST_F(EndingRequests, ALoadThatGoesOnIsWaitedFor) {
+  save_slow(folder_ / "slow/1/model.onnx", /*products=*/100);
+  folder_.write("slow/config.pbtxt",
+                "model_warmup { name: \"once\" inputs { key: \"x\" value: { data_type: TYPE_FP32 "
+                "dims: [ 1024, 1024 ] zero_data: true } } }");
+  server_ = std::make_unique<ServerProcess>(
+      std::vector<std::string>{"--model-repository", folder_.path().string(),
+                               "--model-control-mode=explicit", "--drain-timeout=0.1"});
+  HttpClient client(server_->port());
+  client.write(
+      "POST /v2/repository/models/slow/load HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  HttpClient other(server_->port());
+  const auto is_loading = [&] {
+    return other.post("/v2/repository/index", "").body.find("LOADING") != std::string::npos;
+  };
+  const auto until = Clock::now() + std::chrono::seconds(20);
+  while (!is_loading() && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ(server_->stop(), 0) << server_->log();
+  EXPECT_EQ(client.read().status, 0);
+}
+
 }  // namespace
 }  // namespace sardonyx::serve

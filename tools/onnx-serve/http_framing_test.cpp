@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 
+#include "tools/onnx-serve/http/compression.h"
 #include "tools/onnx-serve/server_process_for_test.h"
 
 namespace sardonyx::serve {
@@ -165,6 +167,26 @@ TEST_F(HttpFraming, WhatIsAnnouncedIsNotTaken) {
   EXPECT_LT(resident_bytes(), before + (16 << 20));
   HttpClient other(server_->port());
   EXPECT_EQ(other.post("/v2/models/negate/infer", body_).status, 200);
+}
+
+TEST_F(HttpFraming, WhileABodyIsDecompressedOthersAreServed) {
+  HttpRequest request;
+  request.fields.set("Accept-Encoding", "gzip");
+  HttpAnswer bomb;
+  bomb.text.assign(200'000'000, ' ');
+  compress_answer(request, bomb);
+  ServerProcess server({"--model-repository", folder_->path().string(), "--io-threads=1"});
+  HttpClient first(server.port()), second(server.port());
+  first.write(post("Content-Encoding: gzip\r\nContent-Length: " + std::to_string(bomb.text.size()) +
+                   "\r\n") +
+              bomb.text);
+  std::atomic<int> status = 0;
+  std::jthread reader([&] { status = first.read().status; });
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(second.get("/v2/health/live").status, 200);
+  EXPECT_EQ(status, 0);
+  reader.join();
+  EXPECT_EQ(status, 400);
 }
 
 TEST_F(HttpFraming, LargeBodiesComeWhole) {

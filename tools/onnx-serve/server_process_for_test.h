@@ -199,13 +199,13 @@ inline void save_unary(const std::filesystem::path& path, const char* op, DType 
 }
 
 // A chain of products of matrices that takes seconds.
-inline void save_slow(const std::filesystem::path& path) {
+inline void save_slow(const std::filesystem::path& path, int products = 400) {
   Model model;
   GraphEmitter e(*model.graph);
   const Val x = GraphEmitter::wrap(
       model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim(1024), Dim(1024)})));
   Val product = x;
-  for (int i = 0; i < 400; ++i)
+  for (int i = 0; i < products; ++i)
     product = e.call("MatMul", {product, x});
   Value* y = GraphEmitter::unwrap(product);
   y->name = "y";

@@ -29,7 +29,7 @@ std::vector<std::string> names_of(std::span<const ValueInfo> values) {
   return names;
 }
 
-// Joint runs need a first dim that counts requests' items everywhere.
+// Dynamic batching needs a first dim that counts requests' items everywhere.
 void check_batch_dim(std::span<const ValueInfo> values, const char* kind) {
   for (const ValueInfo& value : values) {
     const bool is_open =
@@ -37,7 +37,7 @@ void check_batch_dim(std::span<const ValueInfo> values, const char* kind) {
         (!value.type.has_rank() || (value.type.rank() > 0 && !(*value.type.shape)[0].is_known()));
     if (is_open) continue;
     fail(ErrorCode::kInvalidArgument, "max_batch_size: the first dim of ", kind, " '", value.name,
-         "' has to be open for joint runs, but it is ", value.type, "; 0 asks for none");
+         "' has to be open for dynamic batching, but it is ", value.type, "; 0 asks for none");
   }
 }
 

@@ -272,6 +272,98 @@ TEST_P(OrtCustomOpTest, an_input_may_be_omitted_before_one_that_is_given) {
             (std::vector<float>{3, 6}));
 }
 
+TEST_P(OrtCustomOpTest, a_node_has_as_many_inputs_as_its_operator_says) {
+  ScaledOp& op = scaled();
+  op.GetVariadicInputMinArity = [](const OrtCustomOp*) { return 4; };
+  const std::string model = custom_model("Scaled", {"a", "b"});
+  OrtSession* none = nullptr;
+  refused(api->CreateSessionFromArray(env, model.data(), model.size(), with_op(op), &none),
+          ORT_INVALID_GRAPH, "has input size 2 not in range [min=4");
+}
+
+TEST_P(OrtCustomOpTest, an_output_of_any_type_has_that_of_the_model) {
+  ScaledOp& op = scaled();
+  op.GetInputType = [](const OrtCustomOp*, size_t) {
+    return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  };
+  op.GetOutputType = op.GetInputType;
+  OrtSession* loaded = session(custom_model("Scaled", {"a"}), with_op(op));
+  ASSERT_NE(loaded, nullptr);
+  EXPECT_EQ(elements_of<float>(output_of(loaded, {"a"}, {tensor<float>({2}, {1})}, "y")),
+            (std::vector<float>{6}));
+}
+
+// y = a + b by ONNX's Add, which the kernel calls.
+struct AddingOp : OrtCustomOp {
+  const OrtApi* api;
+  explicit AddingOp(const OrtApi* of) : OrtCustomOp{}, api(of) {
+    version = 12;
+    GetName = [](const OrtCustomOp*) { return "Adding"; };
+    GetExecutionProviderType = [](const OrtCustomOp*) -> const char* { return nullptr; };
+    GetInputType = [](const OrtCustomOp*, size_t) { return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT; };
+    GetOutputType = GetInputType;
+    GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 2; };
+    GetOutputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
+    GetInputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_REQUIRED; };
+    GetOutputCharacteristic = GetInputCharacteristic;
+    CreateKernel = [](const OrtCustomOp* op, const OrtApi*, const OrtKernelInfo* info) -> void* {
+      auto* kernel = new Kernel{static_cast<const AddingOp*>(op)->api};
+      EXPECT_EQ(kernel->api->CreateOp(info, "Add", "", 14, nullptr, nullptr, 0, nullptr, 0, 2, 1,
+                                      &kernel->add),
+                nullptr);
+      OrtOp* none = nullptr;
+      OrtStatus* status =
+          kernel->api->CreateOp(info, "None", "", 14, nullptr, nullptr, 0, nullptr, 0, 2, 1, &none);
+      EXPECT_NE(status, nullptr);
+      kernel->api->ReleaseStatus(status);
+      return kernel;
+    };
+    KernelCompute = [](void* of, OrtKernelContext* context) {
+      const Kernel& kernel = *static_cast<Kernel*>(of);
+      const OrtValue* inputs[2] = {};
+      OrtValue* sum = nullptr;
+      const int64_t two = 2;
+      for (size_t i = 0; i < 2; ++i)
+        EXPECT_EQ(kernel.api->KernelContext_GetInput(context, i, &inputs[i]), nullptr);
+      EXPECT_EQ(kernel.api->KernelContext_GetOutput(context, 0, &two, 1, &sum), nullptr);
+      EXPECT_EQ(kernel.api->InvokeOp(context, kernel.add, inputs, 2, &sum, 1), nullptr);
+      OrtStatus* status = kernel.api->InvokeOp(context, kernel.add, inputs, 1, &sum, 1);
+      EXPECT_NE(status, nullptr);
+      kernel.api->ReleaseStatus(status);
+    };
+    KernelDestroy = [](void* of) {
+      auto* kernel = static_cast<Kernel*>(of);
+      kernel->api->ReleaseOp(kernel->add);
+      delete kernel;
+    };
+  }
+  struct Kernel {
+    const OrtApi* api;
+    OrtOp* add = nullptr;
+  };
+};
+
+TEST_P(OrtCustomOpTest, a_kernel_calls_operators) {
+  AddingOp op(api);
+  OrtCustomOpDomain* domain = nullptr;
+  ok(api->CreateCustomOpDomain("test", &domain));
+  own(domain, api->ReleaseCustomOpDomain);
+  ok(api->CustomOpDomain_Add(domain, &op));
+  OrtSessionOptions* with = options();
+  ok(api->AddCustomOpDomain(with, domain));
+  const std::string model = custom_model("Adding", {"a", "b"});
+  OrtSession* loaded = nullptr;
+  ok(api->CreateSessionFromArray(env, model.data(), model.size(), with, &loaded));
+  ASSERT_NE(loaded, nullptr);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(
+        elements_of<float>(output_of(
+            loaded, {"a", "b"}, {tensor<float>({1, 2}, {2}), tensor<float>({10, 20}, {2})}, "y")),
+        (std::vector<float>{11, 22}));
+  }
+  api->ReleaseSession(loaded);
+}
+
 TEST_P(OrtCustomOpTest, a_saved_model_has_the_attributes_of_its_nodes) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "saved.onnx";

@@ -145,6 +145,7 @@ DType CustomRow::output_dtype(size_t index, std::span<const Type> inputs) const 
   if (count == 0) fail(ErrorCode::kInvalidModel, info_.call.op, " has no outputs");
   const ONNXTensorElementDataType declared = op_.GetOutputType(&op_, std::min(index, count - 1));
   if (declared != ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) return dtype_of_element(declared);
+  if (const Type& of_model = info_.call.outputs[index]; of_model.is_tensor()) return of_model.dtype;
   // As the first input that may be of any type.
   const size_t input_count = op_.GetInputTypeCount(&op_);
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -1,35 +1,26 @@
 #include "executor/ort_abi/custom_ops/domain.h"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "executor/ort_abi/custom_ops/custom_op.h"
+#include "executor/ort_abi/custom_ops/schema.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
-#include "executor/ort_abi/values/element_type.h"
 
 namespace sardonyx::ort_abi {
 namespace {
 
-bool takes(const OrtCustomOp& op, size_t index, const Type& type) {
-  const ONNXTensorElementDataType wanted = op.GetInputType(&op, index);
-  if (wanted == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) return true;
-  return type.is_tensor() && element_type_of(type.dtype) == wanted;
-}
-
-// Could the node be of this operator?
+// Does this kernel take inputs of the node's types? That it has as many is known (schema.h).
 bool fits(const OrtCustomOp& op, const CustomCall& call) {
   const size_t count = op.GetInputTypeCount(&op);
-  const bool is_variadic = count > 0 && input_kind(op, count - 1) == INPUT_OUTPUT_VARIADIC;
-  if (call.inputs.size() > count && !is_variadic) return false;
   if (call.version < start_version(op) || call.version > end_version(op)) return false;
-  for (size_t i = 0; i < std::max(count, call.inputs.size()); ++i) {
-    const size_t declared = std::min(i, count - 1);
-    const bool is_given = i < call.inputs.size() && !call.inputs[i].is_none();
-    if (is_given && !takes(op, declared, call.inputs[i])) return false;
-    if (!is_given && input_kind(op, declared) == INPUT_OUTPUT_REQUIRED) return false;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const bool is_given = !call.inputs[i].is_none();
+    if (is_given && !takes_input(op, std::min(i, count - 1), call.inputs[i])) return false;
   }
   return true;
 }
@@ -47,6 +38,15 @@ std::string types_text(const CustomCall& call) {
   return out;
 }
 
+void check_domain(const OrtCustomOpDomain& domain) {
+  std::map<std::string_view, const OrtCustomOp*> first_of;
+  for (const OrtCustomOp* op : domain.ops) {
+    check_custom_op(*op);
+    const auto [known, is_new] = first_of.try_emplace(op->GetName(op), op);
+    if (!is_new) check_one_schema(*known->second, *op);
+  }
+}
+
 }  // namespace
 
 SessionCustomOps::SessionCustomOps(std::vector<const OrtCustomOpDomain*> domains,
@@ -56,8 +56,7 @@ SessionCustomOps::SessionCustomOps(std::vector<const OrtCustomOpDomain*> domains
   for (const OrtCustomOpDomain* domain : domains_) {
     if (!names.insert(domain->domain).second)
       refuse(ORT_FAIL, "Domain already set in registry: ", domain->domain);
-    for (const OrtCustomOp* op : domain->ops)
-      check_custom_op(*op);
+    check_domain(*domain);
   }
 }
 
@@ -70,15 +69,25 @@ bool SessionCustomOps::knows(std::string_view domain, std::string_view op) const
   });
 }
 
-const OrtCustomOp& SessionCustomOps::chosen(const CustomCall& call) const {
-  bool is_for_others = false;
+std::vector<const OrtCustomOp*> SessionCustomOps::named_as(const CustomCall& call) const {
+  std::vector<const OrtCustomOp*> found;
   for (const OrtCustomOpDomain* domain : domains_) {
     if (canonical_domain(domain->domain) != call.domain) continue;
-    for (const OrtCustomOp* op : domain->ops) {
-      if (std::string_view(op->GetName(op)) != call.op || !fits(*op, call)) continue;
-      if (is_for_cpu(*op)) return *op;
-      is_for_others = true;
-    }
+    std::ranges::copy_if(domain->ops, std::back_inserter(found), [&](const OrtCustomOp* op) {
+      return std::string_view(op->GetName(op)) == call.op;
+    });
+  }
+  return found;
+}
+
+const OrtCustomOp& SessionCustomOps::chosen(const CustomCall& call) const {
+  const std::vector<const OrtCustomOp*> kernels = named_as(call);
+  check_call(kernels, call);
+  bool is_for_others = false;
+  for (const OrtCustomOp* op : kernels) {
+    if (!fits(*op, call)) continue;
+    if (is_for_cpu(*op)) return *op;
+    is_for_others = true;
   }
   if (is_for_others) {
     fail(ErrorCode::kUnsupported, "Could not find an implementation for ", call.op, "(",

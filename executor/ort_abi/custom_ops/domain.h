@@ -28,6 +28,8 @@ class SessionCustomOps : public CustomOps {
   const OpDef& row(CustomCall call) override;
 
  private:
+  // Those of the node's name, in the order in which the program added them.
+  std::vector<const OrtCustomOp*> named_as(const CustomCall& call) const;
   const OrtCustomOp& chosen(const CustomCall& call) const;
 
   std::vector<const OrtCustomOpDomain*> domains_;

@@ -79,6 +79,44 @@ OrtStatus* Functions::KernelContext_GetAllocator(const OrtKernelContext* context
   });
 }
 
+// There are no streams of devices here.
+OrtStatus* Functions::KernelContext_GetGPUComputeStream(const OrtKernelContext* context,
+                                                        void** out) {
+  return guarded([&] {
+    require_place(out, "out");
+    require(context, "context");
+  });
+}
+OrtStatus* Functions::KernelContext_GetSyncStream(const OrtKernelContext* context,
+                                                  OrtSyncStream** out) {
+  return guarded([&] {
+    require_place(out, "out");
+    require(context, "context");
+  });
+}
+OrtStatus* Functions::KernelContext_GetResource(const OrtKernelContext* context, int, int,
+                                                void** resource) {
+  return guarded([&] {
+    require_place(resource, "resource");
+    require(context, "context");
+    refuse(ORT_INVALID_ARGUMENT, "Failed to fetch a stream hosting the requested resource");
+  });
+}
+
+// NULL until KernelContext_GetOutput has told the shape.
+OrtStatus* Functions::KernelContext_GetPreallocatedOutput(const OrtKernelContext* context,
+                                                          size_t output_index, OrtValue** output) {
+  return guarded([&] {
+    OrtValue*& place = require_place(output, "output");
+    const auto& outputs = require(context, "context").outputs;
+    if (output_index >= outputs.size()) {
+      refuse(ORT_INVALID_ARGUMENT, "output_index is out of range: expected less than ",
+             outputs.size(), ", got ", output_index);
+    }
+    place = outputs[output_index].get();
+  });
+}
+
 // Until the kernel returns.
 OrtStatus* Functions::KernelContext_GetScratchBuffer(const OrtKernelContext* context,
                                                      const OrtMemoryInfo* mem_info,

@@ -38,7 +38,7 @@ AttrValue made_value(const void* data, size_t count, OrtOpAttrType type) {
     case ORT_OP_ATTR_FLOATS:
       return listed<float>(data, count);
     case ORT_OP_ATTR_STRING:
-      return std::string(static_cast<const char*>(data));
+      return std::string(static_cast<const char*>(data), count);
     case ORT_OP_ATTR_STRINGS: {
       const auto* strings = static_cast<const char* const*>(data);
       std::vector<std::string> copies;

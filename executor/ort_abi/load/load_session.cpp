@@ -5,8 +5,8 @@
 #include "executor/ort_abi/config_checks.h"
 #include "executor/ort_abi/config_entries.h"
 #include "executor/ort_abi/load/load_errors.h"
+#include "executor/ort_abi/load/model_fields.h"
 #include "executor/ort_abi/load/model_rewrite.h"
-#include "executor/ort_abi/load/model_version.h"
 #include "executor/ort_abi/status.h"
 
 namespace sardonyx::ort_abi {
@@ -25,8 +25,11 @@ int optimization_level_of(GraphOptimizationLevel level) {
 void set_threads(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options) {
   options.intra_op_threads = thread_count(given.intra_op_threads);
   if (given.has_own_threads) {
+    // Nodes run one after another: threads for several at a time help the loops of one.
+    const bool is_parallel = given.execution_mode == ORT_PARALLEL && given.inter_op_threads > 1;
     options.thread_pool =
-        made_pool(given.custom_threads, options.intra_op_threads, /*is_apart=*/false);
+        made_pool(given.custom_threads, options.intra_op_threads,
+                  is_parallel ? given.inter_op_threads - 1 : 0, /*is_apart=*/false);
     return;
   }
   if (!env.has_pool) {
@@ -117,7 +120,11 @@ LoadOptions load_options_of(const OrtSessionOptions& options, const ModelSource&
 
 std::unique_ptr<OrtSession> load_session(const OrtEnv& env, const ModelSource& source,
                                          const OrtSessionOptions& options) {
-  return std::make_unique<OrtSession>(env, source, options);
+  auto made = std::make_unique<OrtSession>(env, source, options);
+  // Providers that were appended by name are the program's choice already.
+  if (options.selection.delegate && !options.appends_cpu)
+    select_devices(options.selection, made->session.metadata());
+  return made;
 }
 
 }  // namespace sardonyx::ort_abi

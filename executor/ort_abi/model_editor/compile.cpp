@@ -2,50 +2,28 @@
 // ONNX's own operators, rewritten as far as the level asks for.
 #include <algorithm>
 #include <cstring>
-#include <variant>
 
 #include "executor/ort_abi/load/load_session.h"
 #include "executor/ort_abi/load/model_rewrite.h"
+#include "executor/ort_abi/model_editor/compile_options.h"
 #include "executor/ort_abi/model_editor/editor_types.h"
+#include "executor/ort_abi/model_editor/external_info.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/allocator.h"
+#include "onnx_io/external_places.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx::ort_abi {
 namespace {
 
-// Memory of the caller's allocator, which is told where it is.
-struct BufferOutput {
-  OrtAllocator* allocator;
-  void** bytes;
-  size_t* size;
-};
-struct FunctionOutput {
-  OrtWriteBufferFunc write;
-  void* state;
+// A status that a function of the program's gave, on its way to the caller.
+struct ProgramStatus {
+  OrtStatus* status;
 };
 
 // Flags of the interface.
 constexpr uint32_t kRefuseWithoutCompiledNodes = 1, kRefuseExistingFile = 2;
-
-}  // namespace
-}  // namespace sardonyx::ort_abi
-
-struct OrtModelCompilationOptions {
-  OrtSessionOptions session;
-  // The model: none yet, a file, bytes of the caller's, or one that was built.
-  std::variant<std::monostate, std::filesystem::path, std::span<const std::byte>, const OrtModel*>
-      input;
-  std::variant<std::monostate, std::filesystem::path, sardonyx::ort_abi::BufferOutput,
-               sardonyx::ort_abi::FunctionOutput>
-      output;  // none: a file beside that of the model
-  std::optional<sardonyx::ExternalDataOptions> external;
-  uint32_t flags = 0;
-};
-
-namespace sardonyx::ort_abi {
-namespace {
 
 OrtStatus* change_options(OrtModelCompilationOptions* options, const auto& change) {
   return guarded([&] { change(require(options, "model_compile_options")); });
@@ -98,12 +76,46 @@ std::filesystem::path output_path_of(const OrtModelCompilationOptions& options) 
   return made;
 }
 
-void write_file(const OrtModelCompilationOptions& options, const Model& model) {
+DataPlaces places_in(const ModelSource& source) {
+  return source.path ? external_places(*source.path) : external_places(source.bytes);
+}
+
+// Asks the program where initializers are to be, telling it where they were; a status of its
+// function ends the writing.
+struct InitializerPlaces {
+  InitializerPlacing placing;
+  DataPlaces before;
+
+  std::optional<DataPlace> operator()(const std::string& name, const Tensor& tensor) const {
+    std::optional<OrtExternalInitializerInfo> old;
+    if (const auto at = before.find(name); at != before.end()) {
+      const size_t bytes = at->second.bytes > 0 ? at->second.bytes : tensor.bytes();
+      old = {at->second.file, static_cast<int64_t>(at->second.offset), bytes};
+    }
+    const OrtValue value{Datum(tensor)};
+    OrtExternalInitializerInfo* made = nullptr;
+    OrtStatus* status =
+        placing.function(placing.state, name.c_str(), &value, old ? &*old : nullptr, &made);
+    const std::unique_ptr<OrtExternalInitializerInfo> owned(made);
+    if (status) throw ProgramStatus{status};
+    if (!made) return std::nullopt;
+    return DataPlace{made->path, static_cast<uint64_t>(made->offset), made->bytes};
+  }
+};
+
+SaveOptions save_options_of(const OrtModelCompilationOptions& options, const ModelSource& source) {
+  SaveOptions save;
+  save.external_data = options.external;
+  if (options.external || !options.placing.function) return save;
+  save.place = InitializerPlaces{options.placing, places_in(source)};
+  return save;
+}
+
+void write_file(const OrtModelCompilationOptions& options, const Model& model,
+                const SaveOptions& save) {
   const std::filesystem::path path = output_path_of(options);
   if ((options.flags & kRefuseExistingFile) && std::filesystem::exists(path))
     refuse(ORT_FAIL, "the file ", path.native(), " exists already");
-  SaveOptions save;
-  save.external_data = options.external;
   save_model(model, path, save);
 }
 
@@ -116,15 +128,17 @@ void write_buffer(const BufferOutput& output, const std::string& bytes) {
 }
 
 // A status of the program's function becomes that of the call.
-void write_out(const OrtModelCompilationOptions& options, const Model& model, OrtStatus*& status) {
+void write_out(const OrtModelCompilationOptions& options, const ModelSource& source,
+               const Model& model, OrtStatus*& status) {
+  const SaveOptions save = save_options_of(options, source);
   const auto* buffer = std::get_if<BufferOutput>(&options.output);
   const auto* function = std::get_if<FunctionOutput>(&options.output);
-  if (!buffer && !function) return write_file(options, model);
+  if (!buffer && !function) return write_file(options, model, save);
   if (options.external) {
     refuse(ORT_NOT_IMPLEMENTED,
            "initializers in a file of their own go with a model in a file alone");
   }
-  const std::string bytes = model_bytes(model);
+  const std::string bytes = model_bytes(model, save);
   if (buffer)
     write_buffer(*buffer, bytes);
   else
@@ -133,7 +147,9 @@ void write_out(const OrtModelCompilationOptions& options, const Model& model, Or
 
 void compile(const OrtEnv& env, const OrtModelCompilationOptions& options, OrtStatus*& status) {
   if (options.flags & kRefuseWithoutCompiledNodes) {
-    refuse(ORT_FAIL, "no node was compiled: the CPU runs the model's own operators");
+    refuse(ORT_FAIL,
+           "Unable to compile any nodes: there is no execution provider but the CPU's, which runs "
+           "the model's own operators");
   }
   CompiledSource found;
   find_source(options, found);
@@ -143,7 +159,11 @@ void compile(const OrtEnv& env, const OrtModelCompilationOptions& options, OrtSt
   const CustomOpScope scope(&custom_ops);
   const Model model = optimized_model(found.source, session.optimization_level,
                                       load_options_of(session, found.source));
-  write_out(options, model, status);
+  try {
+    write_out(options, found.source, model, status);
+  } catch (const ProgramStatus& refused) {
+    status = refused.status;
+  }
 }
 
 }  // namespace
@@ -227,6 +247,21 @@ OrtStatus* CompileFunctions::ModelCompilationOptions_SetOutputModelWriteFunc(
   return change_options(model_compile_options, [&](OrtModelCompilationOptions& options) {
     options.output = FunctionOutput{&require(write_func, "write_func"), state};
   });
+}
+
+OrtStatus* CompileFunctions::ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(
+    OrtModelCompilationOptions* model_compile_options,
+    OrtGetInitializerLocationFunc get_initializer_location_func, void* state) {
+  return change_options(model_compile_options, [&](OrtModelCompilationOptions& options) {
+    require(get_initializer_location_func, "get_initializer_location_func");
+    options.placing = {get_initializer_location_func, state};
+  });
+}
+
+// There is no context that could do without its weights.
+OrtStatus* CompileFunctions::ModelCompilationOptions_SetWeightlessEnabled(
+    OrtModelCompilationOptions* model_compile_options, bool) {
+  return change_options(model_compile_options, [](OrtModelCompilationOptions&) {});
 }
 
 // There are no contexts of execution providers in the model: these two have nothing to change.

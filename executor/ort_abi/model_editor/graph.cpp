@@ -6,6 +6,7 @@
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/element_type.h"
+#include "ir/op_def.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -143,6 +144,23 @@ OrtStatus* ModelEditorFunctions::CreateValueInfo(const char* name, const OrtType
 }
 
 // The attributes are the node's from then on, and their places NULL.
+namespace {
+
+// ONNX has an attribute of Constant for each kind of value; ONNX Runtime takes `value` for them
+// all.
+std::string name_of(const OrtOpAttr& attribute, std::string_view op) {
+  if (op != op_named("Constant").name || attribute.name != "value") return attribute.name;
+  const AttrValue& value = attribute.value;
+  if (std::holds_alternative<float>(value)) return "value_float";
+  if (std::holds_alternative<std::vector<float>>(value)) return "value_floats";
+  if (std::holds_alternative<int64_t>(value)) return "value_int";
+  if (std::holds_alternative<std::vector<int64_t>>(value)) return "value_ints";
+  if (std::holds_alternative<std::string>(value)) return "value_string";
+  return std::holds_alternative<std::vector<std::string>>(value) ? "value_strings" : "value";
+}
+
+}  // namespace
+
 OrtStatus* ModelEditorFunctions::CreateNode(const char* operator_name, const char* domain_name,
                                             const char* node_name, const char* const* input_names,
                                             size_t input_names_len, const char* const* output_names,
@@ -158,7 +176,7 @@ OrtStatus* ModelEditorFunctions::CreateNode(const char* operator_name, const cha
     const size_t count = attributes ? attribs_len : 0;
     for (size_t i = 0; i < count; ++i) {
       const OrtOpAttr& attribute = require(attributes[i], "attributes");
-      if (!made->node.attrs.emplace(attribute.name, attribute.value).second)
+      if (!made->node.attrs.emplace(name_of(attribute, made->node.op), attribute.value).second)
         refuse(ORT_INVALID_ARGUMENT, "attributes: two are named ", attribute.name);
       made->attributes.push_back(attribute);
     }

@@ -117,4 +117,19 @@ OrtStatus* Functions::Graph_GetModelMetadata(const OrtGraph* graph, OrtModelMeta
   });
 }
 
+// Parts of graphs are for execution providers to look at; a graph that a program builds is none of
+// theirs.
+OrtStatus* Functions::Graph_GetGraphView(const OrtGraph* src_graph, const OrtNode** nodes, size_t,
+                                         OrtGraph** dst_graph) {
+  return guarded([&] {
+    require_place(dst_graph, "dst_graph");
+    require(src_graph, "src_graph");
+    require(nodes, "nodes");
+    refuse(
+        ORT_INVALID_ARGUMENT,
+        "src_graph is a graph of the model editor's: a view is made of the graphs that execution "
+        "providers are given alone");
+  });
+}
+
 }  // namespace sardonyx::ort_abi

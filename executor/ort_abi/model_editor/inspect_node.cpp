@@ -2,15 +2,10 @@
 #include <algorithm>
 
 #include "executor/ort_abi/model_editor/editor_types.h"
+#include "executor/ort_abi/model_editor/external_info.h"
 #include "executor/ort_abi/model_editor/listing.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
-
-struct OrtExternalInitializerInfo {
-  std::string path;
-  int64_t offset;
-  size_t bytes;
-};
 
 namespace sardonyx::ort_abi {
 namespace {

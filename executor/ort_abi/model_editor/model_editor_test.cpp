@@ -250,6 +250,64 @@ TEST_P(OrtModelEditorTest, a_model_is_compiled_to_memory_a_file_and_a_function) 
   expect_doubling(written);
 }
 
+// Large initializers go to a file of the program's.
+struct Placing {
+  const OrtApi* api;
+  std::string content;
+  std::vector<std::string> before;  // where they were
+};
+
+OrtStatus* place(void* state, const char*, const OrtValue* value,
+                 const OrtExternalInitializerInfo* before, OrtExternalInitializerInfo** after) {
+  auto& placing = *static_cast<Placing*>(state);
+  *after = nullptr;
+  if (before) placing.before.push_back(placing.api->ExternalInitializerInfo_GetFilePath(before));
+  size_t size = 0;
+  const void* data = nullptr;
+  if (OrtStatus* status = placing.api->GetTensorSizeInBytes(value, &size)) return status;
+  if (size < 64) return nullptr;
+  if (OrtStatus* status = placing.api->GetTensorData(value, &data)) return status;
+  const auto offset = static_cast<int64_t>(placing.content.size());
+  placing.content.append(static_cast<const char*>(data), size);
+  return placing.api->CreateExternalInitializerInfo("placed.bin", offset, size, after);
+}
+
+TEST_P(OrtModelEditorTest, a_program_says_where_initializers_are) {
+  const std::filesystem::path first = folder_.path() / "first.onnx",
+                              second = folder_.path() / "second.onnx";
+  Placing placing{api, {}, {}};
+  OrtModelCompilationOptions* with = compilation();
+  ok(compiler().ModelCompilationOptions_SetInputModel(with, gemm_model()));
+  ok(compiler().ModelCompilationOptions_SetOutputModelPath(with, first.c_str()));
+  ok(compiler().ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(with, place,
+                                                                                 &placing));
+  ok(compiler().CompileModel(env, with));
+  ASSERT_FALSE(placing.content.empty());
+  EXPECT_TRUE(placing.before.empty());
+  std::ofstream(folder_.path() / "placed.bin", std::ios::binary) << placing.content;
+  OrtSession* loaded = nullptr;
+  ok(api->CreateSession(env, first.c_str(), options(), &loaded));
+  ASSERT_NE(loaded, nullptr);
+  expect_gemm(own(loaded, api->ReleaseSession));
+
+  with = compilation();
+  ok(compiler().ModelCompilationOptions_SetInputModelPath(with, first.c_str()));
+  ok(compiler().ModelCompilationOptions_SetOutputModelPath(with, second.c_str()));
+  ok(compiler().ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(with, place,
+                                                                                 &placing));
+  ok(compiler().CompileModel(env, with));
+  EXPECT_EQ(placing.before, std::vector<std::string>{"placed.bin"});
+}
+
+TEST_P(OrtModelEditorTest, sizes_below_none_are_refused) {
+  OrtTensorTypeAndShapeInfo* shape = nullptr;
+  ok(api->CreateTensorTypeAndShapeInfo(&shape));
+  const int64_t dims[] = {-2, 2};
+  refused(api->SetDimensions(shape, dims, 2), ORT_INVALID_ARGUMENT,
+          "dim_values must be -1 (symbolic dimension) or larger.");
+  api->ReleaseTensorTypeAndShapeInfo(shape);
+}
+
 TEST_P(OrtModelEditorTest, the_file_of_a_compiled_model_is_named_after_its_own) {
   const std::filesystem::path path = folder_.path() / "doubling.onnx";
   std::ofstream(path, std::ios::binary) << doubling_model();

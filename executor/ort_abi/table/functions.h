@@ -9,8 +9,6 @@
 
 namespace sardonyx::ort_abi {
 
-#define ORT_ABSENT(index, since, Return, name, parameters)
-
 // None of these throws.
 struct Functions {
 #define ORT_MEMBER(index, since, Return, name, parameters) \
@@ -26,11 +24,25 @@ struct ModelEditorFunctions {
 #undef ORT_SUB_MEMBER
 };
 
-#define ORT_ABSENT(index, since, Return, name, parameters)
 struct CompileFunctions {
 #define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
   static std::remove_pointer_t<decltype(OrtCompileApi::name)> name;
 #include "executor/ort_abi/table/compile_members.inc"
+#undef ORT_SUB_MEMBER
+};
+
+#define ORT_ABSENT(index, since, Return, name, parameters)
+struct EpFunctions {
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+  static std::remove_pointer_t<decltype(OrtEpApi::name)> name;
+#include "executor/ort_abi/table/ep_members.inc"
+#undef ORT_SUB_MEMBER
+};
+
+struct InteropFunctions {
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+  static std::remove_pointer_t<decltype(OrtInteropApi::name)> name;
+#include "executor/ort_abi/table/interop_members.inc"
 #undef ORT_SUB_MEMBER
 };
 

@@ -278,6 +278,7 @@ typedef struct OrtExternalSemaphoreHandle OrtExternalSemaphoreHandle;
 typedef struct OrtDeviceEpIncompatibilityDetails OrtDeviceEpIncompatibilityDetails;
 typedef struct OrtEpAssignedSubgraph OrtEpAssignedSubgraph;
 typedef struct OrtEpAssignedNode OrtEpAssignedNode;
+typedef struct OrtEpContextConfig OrtEpContextConfig;
 typedef struct OrtKernelInfo OrtKernelInfo;
 typedef struct OrtKernelContext OrtKernelContext;
 typedef struct OrtEp OrtEp;
@@ -323,6 +324,10 @@ typedef OrtStatus* OrtStatusPtr;
 
 // Functions of the program's.
 typedef void (*OrtExperimentalFnPtr)(void);
+typedef OrtStatus* (*OrtWriteNamedBufferFunc)(void* state, const char* name, const void* buffer,
+                                              size_t buffer_num_bytes);
+typedef OrtStatus* (*OrtReadNamedBufferFunc)(void* state, const char* name, OrtAllocator* allocator,
+                                             void** buffer, size_t* data_size);
 typedef void (*OrtLoggingFunction)(void* param, OrtLoggingLevel severity, const char* category,
                                    const char* logid, const char* code_location,
                                    const char* message);

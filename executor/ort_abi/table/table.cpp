@@ -19,23 +19,9 @@ namespace {
 
 #define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
   constexpr const char* kNameOf_##name = #name;
-#define ORT_MEMBER ORT_SUB_MEMBER
-namespace names {
-#include "executor/ort_abi/table/members.inc"
-}
-namespace model_editor_names {
-#include "executor/ort_abi/table/model_editor_members.inc"
-}
-namespace compile_names {
-#include "executor/ort_abi/table/compile_members.inc"
-}
-namespace interop_names {
-#include "executor/ort_abi/table/interop_members.inc"
-}
 namespace ep_names {
 #include "executor/ort_abi/table/ep_members.inc"
 }
-#undef ORT_MEMBER
 #undef ORT_SUB_MEMBER
 
 // The answer of a member that is missing, which knows its name.
@@ -45,7 +31,6 @@ namespace ep_names {
 constexpr OrtApi made_api() {
   OrtApi table{};
 #define ORT_MEMBER(index, since, Return, name, parameters) table.name = &Functions::name;
-#define ORT_ABSENT(index, since, Return, name, parameters) ORT_NOT_HERE(OrtApi, names, index, name)
 #include "executor/ort_abi/table/members.inc"
 #undef ORT_MEMBER
   return table;
@@ -63,26 +48,24 @@ constexpr OrtModelEditorApi made_model_editor_api() {
 constexpr OrtCompileApi made_compile_api() {
   OrtCompileApi table{};
 #define ORT_SUB_MEMBER(index, since, Return, name, parameters) table.name = &CompileFunctions::name;
-#define ORT_ABSENT(index, since, Return, name, parameters) \
-  ORT_NOT_HERE(OrtCompileApi, compile_names, index, name)
 #include "executor/ort_abi/table/compile_members.inc"
 #undef ORT_SUB_MEMBER
   return table;
 }
 
-// Of the tables for other runtimes' memory and for execution providers nothing is implemented.
 constexpr OrtInteropApi made_interop_api() {
   OrtInteropApi table{};
-#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
-  ORT_NOT_HERE(OrtInteropApi, interop_names, index, name)
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) table.name = &InteropFunctions::name;
 #include "executor/ort_abi/table/interop_members.inc"
 #undef ORT_SUB_MEMBER
   return table;
 }
 
+// Of what providers of the program's own would need, next to nothing is implemented.
 constexpr OrtEpApi made_ep_api() {
   OrtEpApi table{};
-#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) table.name = &EpFunctions::name;
+#define ORT_ABSENT(index, since, Return, name, parameters) \
   ORT_NOT_HERE(OrtEpApi, ep_names, index, name)
 #include "executor/ort_abi/table/ep_members.inc"
 #undef ORT_SUB_MEMBER
@@ -130,9 +113,6 @@ const OrtInteropApi* Functions::GetInteropApi() {
 }
 const OrtEpApi* Functions::GetEpApi() {
   return &kEpApi;
-}
-OrtExperimentalFnPtr Functions::GetExperimentalFunction(const char*) {
-  return nullptr;
 }
 
 }  // namespace sardonyx::ort_abi

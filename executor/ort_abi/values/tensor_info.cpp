@@ -26,6 +26,10 @@ OrtStatus* Functions::SetDimensions(OrtTensorTypeAndShapeInfo* info, const int64
   return guarded([&] {
     OrtTensorTypeAndShapeInfo& changed = require(info, "info");
     if (dim_count > 0) require(dim_values, "dim_values");
+    for (size_t i = 0; i < dim_count; ++i) {
+      if (dim_values[i] < -1)
+        refuse(ORT_INVALID_ARGUMENT, "dim_values must be -1 (symbolic dimension) or larger.");
+    }
     changed.dims.assign(dim_values, dim_values + dim_count);
     changed.names.assign(dim_count, "");
     changed.has_shape = true;

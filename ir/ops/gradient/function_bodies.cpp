@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ir/ops/gradient/gradient_rules.h"
 #include "ir/ops/normalization/batch_group_norm.h"
 
 namespace sardonyx::ops {
@@ -113,7 +114,7 @@ Vals group_normalization_body(Emitter& e, const BodyCall& call) {
   const Val grouped =
       e.call("Reshape", {as(e, x, attrs.stash_type), e.int64s({0, attrs.num_groups, -1})});
   const Normalized found = normalize(e, grouped, {2}, attrs.epsilon, true);
-  Val y = e.call("Reshape", {as(e, found.y, dtype), e.call("Shape", {x})});
+  Val y = reshaped(e, as(e, found.y, dtype), e.call("Shape", {x}));
   std::vector<int64_t> beside;  // scale and bias [C] as [C, 1 ...]
   for (size_t i = 0; i < spatial.size(); ++i)
     beside.push_back(static_cast<int64_t>(i) + 1);

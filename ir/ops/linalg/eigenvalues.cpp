@@ -298,18 +298,19 @@ void write_vector(const BalancedMatrix& balanced, const Matrix& q,
     size = std::max(size.value_or(own), own);
   }
   double square = 0, most = 0;
-  Complex greatest = 1;
+  size_t greatest = 0;
   for (size_t i = 0; i < v.size(); ++i) {
     const int by = balanced.exponents[i] - size.value_or(0);
     v[i] = {std::ldexp(v[i].real(), by), std::ldexp(v[i].imag(), by)};
     square += std::norm(v[i]);
     if (!(std::abs(v[i]) > most * (1 + 8 * kEps))) continue;
     most = std::abs(v[i]);
-    greatest = v[i];
+    greatest = i;
   }
-  const Complex scale = std::conj(greatest) / std::abs(greatest) / std::sqrt(square);
+  const Complex scale = std::conj(v[greatest]) / most / std::sqrt(square);
   for (int64_t i = 0; i < n; ++i) {
-    const Complex one = v[static_cast<size_t>(i)] * scale;
+    Complex one = v[static_cast<size_t>(i)] * scale;
+    if (static_cast<size_t>(i) == greatest) one.imag(0);  // without an error of rounding
     const int64_t row = balanced.order[static_cast<size_t>(i)];
     vectors(row, 2 * column) = one.real();
     vectors(row, 2 * column + 1) = one.imag();

@@ -166,7 +166,7 @@ std::span<const OpDef> linear_algebra_ops() {
                  pair_samples)
           .documented("Eigenvalues [..., M] in ascending order and eigenvectors [..., M, M] of "
                       "symmetric matrices."),
-      matrix_row("Eig", "(A: T) -> (values: T, vectors: T)", infer_eig, run_eig, nullptr,
+      matrix_row("Eig", "(A: T) -> (values: T, vectors: T)", infer_eig, run_eig, eig_gradient,
                  pair_samples)
           .documented("Eigenvalues [..., M, 2] and eigenvectors [..., M, M, 2] of any matrices, as "
                       "pairs of a real and an imaginary part."),

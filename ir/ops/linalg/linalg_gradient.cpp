@@ -1,6 +1,6 @@
 // By Giles, "An extended collection of matrix derivative results", 2008; of Qr by Walter and
 // Lehmann, "Algorithmic differentiation of linear algebra functions", 2018. Where values coincide
-// (Eigh, Svd) or a factor is singular, gradients are infinite, as they are in torch.
+// (Eigh, Eig, Svd) or a factor is singular, gradients are infinite, as they are in torch.
 #include "ir/ops/linalg/linalg_gradient.h"
 
 #include "ir/ops/gradient/gradient_rules.h"
@@ -228,6 +228,81 @@ Vals eigh_gradient(Emitter& e, const GradCall& c) {
       product(vectors, d_or_zeros(e, c, 1), {.a = true}) / where(is_diagonal, 1, gaps);
   const Term inner = where(is_diagonal, unsqueezed(d_or_zeros(e, c, 0), -1), rotations);
   return {symmetric(product(product(vectors, inner), vectors, {.b = true}))};
+}
+
+namespace {
+
+// Complex numbers of pairs along the last dim, part by part.
+struct ComplexTerm {
+  static ComplexTerm of_pairs(const Term& x) {
+    const auto part = [&](int64_t at) {
+      const Term pair = part_of(x, int64s(*x.e, {at}), int64s(*x.e, {at + 1}), -1);
+      return apply("Squeeze", pair, int64s(*x.e, {-1}));
+    };
+    return {part(0), part(1)};
+  }
+  Term re, im;
+};
+// a^H b and a b^H
+ComplexTerm adjoint_product(const ComplexTerm& a, const ComplexTerm& b) {
+  return {product(a.re, b.re, {.a = true}) + product(a.im, b.im, {.a = true}),
+          product(a.re, b.im, {.a = true}) - product(a.im, b.re, {.a = true})};
+}
+ComplexTerm product_by_adjoint(const ComplexTerm& a, const ComplexTerm& b) {
+  return {product(a.re, b.re, {.b = true}) + product(a.im, b.im, {.b = true}),
+          product(a.im, b.re, {.b = true}) - product(a.re, b.im, {.b = true})};
+}
+// The real part of a^-H b.
+Term real_of_adjoint_solved(const ComplexTerm& a, const ComplexTerm& b) {
+  const Term re = transposed(a.re), im = transposed(a.im);
+  const Term x = solved(above(beside(re, im), beside(-im, re)), above(b.re, b.im));
+  return rows_of(x, int64s(*x.e, {0}), sizes_of(b.re, -2, -1));
+}
+// a / conj(b) for each element; nothing under- or overflows that the result does not.
+ComplexTerm divided_by_conjugate(const ComplexTerm& a, const ComplexTerm& b) {
+  const Term size = apply("Max", apply("Abs", b.re), apply("Abs", b.im));
+  const Term re = b.re / size, im = b.im / size, square_of_size = size * (square(re) + square(im));
+  return {(a.re * re - a.im * im) / square_of_size, (a.re * im + a.im * re) / square_of_size};
+}
+
+Term column_sums(const Term& x) {
+  return apply("ReduceSum", x, int64s(*x.e, {-2}));
+}
+
+// What d counts for where vectors keep their length, and their greatest element stays real: the
+// part of d along a vector is left out, and that of a turn by i goes to this element.
+ComplexTerm within_the_norm(const ComplexTerm& vectors, const ComplexTerm& d) {
+  const Term is_real = equal(vectors.im, 0);
+  const Term reals = where(is_real, vectors.re, -1);
+  const Term is_greatest = equal(reals, apply("ReduceMax", reals, int64s(*reals.e, {-2})));
+  const Term ones = where(is_greatest, 1, zeros_like(reals));
+  const Term turn = column_sums(vectors.im * d.re - vectors.re * d.im);
+  const Term im = d.im + ones * turn / (column_sums(ones) * where(is_greatest, vectors.re, 1));
+  const Term along = column_sums(vectors.re * d.re + vectors.im * im);
+  return {d.re - vectors.re * along, im - vectors.im * along};
+}
+
+}  // namespace
+
+// With p = v^-1 d(a) v the values change by the diagonal of p, and the vectors by v times what is
+// beside it, each element (i, j) over the gap from value i to value j.
+Vals eig_gradient(Emitter& e, const GradCall& c) {
+  const ComplexTerm vectors = ComplexTerm::of_pairs(output(e, c, 1));
+  const Term is_diagonal = on_diagonal(vectors.re);
+  const auto on_columns = [&](const Term& diagonal, const Term& beside) {
+    return where(is_diagonal, unsqueezed(diagonal, -2), beside);
+  };
+  const ComplexTerm d_values = ComplexTerm::of_pairs(d_or_zeros(e, c, 0));
+  ComplexTerm inner{zeros_like(vectors.re), zeros_like(vectors.re)};
+  if (c.has_d(1)) {
+    const ComplexTerm values = ComplexTerm::of_pairs(output(e, c, 0));
+    const auto gaps = [](const Term& x) { return unsqueezed(x, -2) - unsqueezed(x, -1); };
+    const ComplexTerm of_values{where(is_diagonal, 1, gaps(values.re)), gaps(values.im)};
+    const ComplexTerm d = within_the_norm(vectors, ComplexTerm::of_pairs(d_output(e, c, 1)));
+    inner = divided_by_conjugate(adjoint_product(vectors, d), of_values);
+  }
+  inner = {on_columns(d_values.re, inner.re), on_columns(d_values.im, inner.im)};
+  return {real_of_adjoint_solved(vectors, product_by_adjoint(inner, vectors))};
 }
 
 Vals svd_gradient(Emitter& e, const GradCall& c) {

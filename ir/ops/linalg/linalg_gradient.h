@@ -19,6 +19,7 @@ Vals lu_unpack_gradient(Emitter& e, const GradCall& c);
 Vals lu_solve_gradient(Emitter& e, const GradCall& c);
 Vals qr_gradient(Emitter& e, const GradCall& c);
 Vals eigh_gradient(Emitter& e, const GradCall& c);
+Vals eig_gradient(Emitter& e, const GradCall& c);
 Vals svd_gradient(Emitter& e, const GradCall& c);
 
 }  // namespace sardonyx::ops

@@ -38,6 +38,9 @@ constexpr Chapter kChapters[] = {
     {"files", file_chapter},
     {"weights", weights_chapter},
     {"custom operators", custom_op_chapter},
+    {"schemas", schema_chapter},
+    {"called operators", called_op_chapter},
+    {"devices", device_chapter},
     {"inspection", inspection_chapter},
     {"nulls", null_chapter},
 };

@@ -142,6 +142,9 @@ void env_chapter();
 void file_chapter();
 void weights_chapter();
 void custom_op_chapter();
+void schema_chapter();
+void called_op_chapter();
+void device_chapter();
 void inspection_chapter();
 void null_chapter();
 

@@ -43,6 +43,13 @@ bool is_among(std::string_view methods, const HttpRequest& request) {
                          : request.method == verb::post && methods.ends_with("POST");
 }
 
+// Of the server as a whole (RFC 9110, 9.3.7).
+HttpAnswer server_options() {
+  HttpAnswer answer;
+  answer.fields.emplace_back("Allow", "GET, HEAD, POST");
+  return answer;
+}
+
 // A body that nobody asked for is not read.
 std::optional<HttpAnswer> body_refusal(const HttpRequest& request,
                                        const std::vector<std::string>& path) {
@@ -178,6 +185,7 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
 
 asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, IoThread& thread,
                                        Watched& connection) {
+  if (request.method == verb::options && request.target == "*") co_return server_options();
   if (path.size() == 1 && path[0] == "metrics" && !options_.has_metrics)
     co_return not_found(request.target);
   const std::string_view methods = methods_of(path);

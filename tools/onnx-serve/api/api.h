@@ -36,8 +36,9 @@ struct ApiOptions {
 // The state of the server that probes ask for.
 struct ServerState {
   std::atomic<bool> is_live = true;
-  std::atomic<bool> is_draining = false;  // not ready, and serving all the same
-  std::atomic<bool> is_closing = false;   // connections end after their current request
+  // Not ready, and serving all the same; connections end after their current request.
+  std::atomic<bool> is_draining = false;
+  std::atomic<bool> is_closing = false;  // takes no more connections
 };
 
 class Api : public HttpHandler {
@@ -50,7 +51,7 @@ class Api : public HttpHandler {
   std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
   void report_defect(const std::exception_ptr& error) override;
   void report(std::string_view remark) override { log_.write(LogLevel::kWarning, remark); }
-  bool is_closing() const override { return state_.is_closing; }
+  bool ends_connections() const override { return state_.is_draining || state_.is_closing; }
 
   // What the protocol's extensions are called.
   std::vector<std::string_view> extensions() const;
@@ -110,7 +111,7 @@ class MetricsApi : public HttpHandler {
   std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
   void report_defect(const std::exception_ptr& error) override { api_.report_defect(error); }
   void report(std::string_view remark) override { api_.report(remark); }
-  bool is_closing() const override { return api_.is_closing(); }
+  bool ends_connections() const override { return api_.ends_connections(); }
 
  private:
   Api& api_;

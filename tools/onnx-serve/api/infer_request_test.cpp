@@ -15,8 +15,6 @@
 namespace sardonyx::serve {
 namespace {
 
-const auto kUnbounded = [](size_t) { return true; };
-
 using testing::ElementsAre;
 
 std::string padded(std::string text) {
@@ -113,48 +111,72 @@ TEST(TensorFromBinary, LengthsAreHeldToTheBody) {
   EXPECT_THROW(strings("", {int64_t{1} << 40}), ServingError);
 }
 
-TEST(Compression, ABombIsCutOff) {
+struct Plain {
+  Decompressor::State state;
+  std::string text;
+};
+
+Plain decompressed(const std::string& body, uint64_t limit, uint64_t budget = UINT64_MAX / 2) {
+  BodyBudget bodies(budget);
+  TakenBytes taken(bodies);
+  Decompressor decompressor(body, limit, kJsonPadding, taken);
+  auto state = Decompressor::State::kGoesOn;
+  while (state == Decompressor::State::kGoesOn)
+    state = decompressor.step();
+  return {state, decompressor.take_result()};
+}
+
+std::string compressed(std::string text, const char* accepted) {
   HttpRequest request;
-  request.fields.set("Accept-Encoding", "gzip");
+  request.fields.set("Accept-Encoding", accepted);
   HttpAnswer answer;
-  answer.text.assign(10 << 20, 'x');
+  answer.text = std::move(text);
   compress_answer(request, answer);
-  EXPECT_LT(answer.text.size(), 100'000u);
-  const auto whole = decompressed(answer.text, 10 << 20, 64, kUnbounded);
-  ASSERT_TRUE(whole);
-  EXPECT_EQ(whole->size(), size_t{10} << 20);
-  const auto cut = decompressed(answer.text, 1000, 64, kUnbounded);
-  ASSERT_TRUE(cut);
-  EXPECT_LT(cut->size(), 100'000u);
-  EXPECT_FALSE(decompressed(answer.text.substr(0, 100), 10 << 20, 64, kUnbounded));
+  return answer.text;
+}
+
+TEST(Compression, ABombIsCutOff) {
+  using State = Decompressor::State;
+  const std::string bomb = compressed(std::string(10 << 20, 'x'), "gzip");
+  EXPECT_LT(bomb.size(), 100'000u);
+  const Plain whole = decompressed(bomb, 10 << 20);
+  EXPECT_EQ(whole.state, State::kDone);
+  EXPECT_EQ(whole.text, std::string(10 << 20, 'x'));
+  const Plain cut = decompressed(bomb, 1000);
+  EXPECT_EQ(cut.state, State::kTooLarge);
+  EXPECT_LT(cut.text.size(), 100'000u);
+  EXPECT_EQ(decompressed(bomb, 10 << 20, 5 << 20).state, State::kNoMemory);
+  EXPECT_EQ(decompressed(bomb.substr(0, 100), 10 << 20).state, State::kWrong);
+}
+
+TEST(Compression, ABombIsMadeInSteps) {
+  const std::string bomb = compressed(std::string(10 << 20, 'x'), "gzip");
+  BodyBudget bodies(1 << 30);
+  TakenBytes taken(bodies);
+  Decompressor decompressor(bomb, 1 << 30, kJsonPadding, taken);
+  for (int i = 1; i <= 4; ++i) {
+    EXPECT_EQ(decompressor.step(), Decompressor::State::kGoesOn);
+    EXPECT_LT(taken.bytes(), uint64_t{3} * i << 20);
+  }
 }
 
 TEST(Compression, MembersFollowEachOtherAndNothingElse) {
-  HttpRequest request;
-  request.fields.set("Accept-Encoding", "GZIP;q=0.5, br");
-  const auto member = [&](char letter) {
-    HttpAnswer answer;
-    answer.text.assign(2000, letter);
-    compress_answer(request, answer);
-    EXPECT_LT(answer.text.size(), 100u);
-    return answer.text;
+  const auto member = [](char letter) {
+    return compressed(std::string(2000, letter), "GZIP;q=0.5, br");
   };
-  EXPECT_EQ(decompressed(member('a') + member('b'), 1 << 20, 64, kUnbounded),
+  EXPECT_LT(member('a').size(), 100u);
+  EXPECT_EQ(decompressed(member('a') + member('b'), 1 << 20).text,
             std::string(2000, 'a') + std::string(2000, 'b'));
-  EXPECT_FALSE(decompressed(member('a') + "rest", 1 << 20, 64, kUnbounded));
+  EXPECT_EQ(decompressed(member('a') + "rest", 1 << 20).state, Decompressor::State::kWrong);
 }
 
 TEST(Compression, DeflateWithAndWithoutItsHeader) {
-  HttpRequest request;
-  request.fields.set("Accept-Encoding", "gzip;q=0, deflate");
-  HttpAnswer answer;
-  answer.text.assign(2000, 'x');
-  compress_answer(request, answer);
-  const std::string plain(2000, 'x');
-  EXPECT_EQ(decompressed(answer.text, 1 << 20, 64, kUnbounded), plain);
+  const std::string plain(2000, 'x'), zlib = compressed(plain, "gzip;q=0, deflate");
+  EXPECT_EQ(decompressed(zlib, 1 << 20).text, plain);
   // A header of two bytes, a check of four at the end.
-  EXPECT_EQ(decompressed(answer.text.substr(2, answer.text.size() - 6), 1 << 20, 64, kUnbounded),
-            plain);
+  const Plain bare = decompressed(zlib.substr(2, zlib.size() - 6), 1 << 20);
+  EXPECT_EQ(bare.state, Decompressor::State::kDone);
+  EXPECT_EQ(bare.text, plain);
 }
 
 }  // namespace

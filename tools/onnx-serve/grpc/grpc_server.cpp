@@ -1,5 +1,6 @@
 #include "tools/onnx-serve/grpc/grpc_server.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
@@ -47,6 +48,9 @@ std::shared_ptr<grpc::ServerCredentials> credentials(const TlsFiles& files) {
 class GrpcServer::Impl {
  public:
   Impl(const GrpcOptions& options, const Parts& parts) : service_(parts, options.body_bytes) {
+    // It would write a line for each message that is none, of which clients can send many; who sent
+    // it is told.
+    google::protobuf::SetLogHandler(nullptr);
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;

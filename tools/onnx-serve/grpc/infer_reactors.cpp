@@ -28,7 +28,7 @@ class UnaryInfer : public UnaryCall {
     watch_ = shared.calls.writes().add([&context] { context.TryCancel(); });
     try {
       ModelInferRequest request;
-      read_wire(from, shared.message_bytes, taken_by_request_, request);
+      read_wire(from, context, shared.message_bytes, taken_by_request_, request);
       inference_.start(shared.parts, context, request, answer_,
                        [this](std::optional<ServingError> error) { end(std::move(error)); });
       bool is_cancelled = false;

@@ -44,7 +44,7 @@ class StreamInfer : public StreamReactor, public EndingStream {
     }
     try {
       ModelInferRequest request;
-      read_wire(request_, shared_.message_bytes, item->taken, request);
+      read_wire(request_, context_, shared_.message_bytes, item->taken, request);
       item->id = request.id();
       {
         const std::lock_guard lock(mutex_);

@@ -129,7 +129,7 @@ Reactor* InferenceService::answer(Context* context, const Bytes* from, Bytes* to
       TakenBytes taken(parts_.bodies);
       Request request;
       Response response;
-      read_wire(const_cast<Bytes&>(*from), message_bytes_, taken, request);
+      read_wire(const_cast<Bytes&>(*from), *context, message_bytes_, taken, request);
       work(request, response);
       write_wire(response, *to);
     } catch (...) {
@@ -146,13 +146,13 @@ Reactor* InferenceService::answer_elsewhere(Context* context, const Bytes* from,
   if (const grpc::Status status = access(*context, EndpointGroup::kControl); !status.ok())
     return finished(status);
   auto* call = new UnaryCall(calls_);
-  asio::post(control_threads_, [this, call, from, to, work] {
+  asio::post(control_threads_, [this, call, context, from, to, work] {
     grpc::Status status;
     try {
       TakenBytes taken(parts_.bodies);
       Request request;
       Response response;
-      read_wire(const_cast<Bytes&>(*from), message_bytes_, taken, request);
+      read_wire(const_cast<Bytes&>(*from), *context, message_bytes_, taken, request);
       work(request, response);
       write_wire(response, *to);
     } catch (...) {

@@ -28,26 +28,39 @@ class WireReader : public grpc::ProtoBufferReader {
 }
 
 // Before it is whole in memory, and as soon as it is too much.
-std::string decompressed_message(const grpc::ByteBuffer& bytes, uint64_t most, TakenBytes& taken) {
+std::string decompressed_message(const grpc::ByteBuffer& bytes,
+                                 const grpc::CallbackServerContext& call, uint64_t most,
+                                 TakenBytes& taken) {
+  using State = Decompressor::State;
   grpc::Slice packed;
   if (!bytes.DumpToSingleSlice(&packed).ok()) throw std::bad_alloc();
-  bool has_memory = true;
-  const auto take = [&](size_t size) { return has_memory = has_memory && taken.try_take(size); };
   const std::string_view view(reinterpret_cast<const char*>(packed.begin()), packed.size());
-  std::optional<std::string> plain = decompressed(view, most, /*padding=*/0, take);
-  if (!has_memory) refuse_budget();
-  if (!plain) refuse(Status::kInvalidArgument, "the message is not what its grpc-encoding says");
-  if (plain->size() > most) refuse_size(most);
-  return std::move(*plain);
+  Decompressor decompressor(view, most, /*padding=*/0, taken);
+  for (;;) {
+    switch (decompressor.step()) {
+      case State::kGoesOn:
+        if (call.IsCancelled()) refuse(Status::kCancelled, "the call has ended");
+        break;
+      case State::kDone:
+        return decompressor.take_result();
+      case State::kWrong:
+        refuse(Status::kInvalidArgument, "the message is not what its grpc-encoding says");
+      case State::kTooLarge:
+        refuse_size(most);
+      case State::kNoMemory:
+        refuse_budget();
+    }
+  }
 }
 
 }  // namespace
 
-void read_wire(grpc::ByteBuffer& bytes, uint64_t most, TakenBytes& taken, Message& to) {
+void read_wire(grpc::ByteBuffer& bytes, const grpc::CallbackServerContext& call, uint64_t most,
+               TakenBytes& taken, Message& to) {
   if (!bytes.Valid()) refuse(Status::kInvalidArgument, "the call has no message");
   bool is_message = false;
   if (WireReader reader(&bytes); reader.is_compressed()) {
-    is_message = to.ParseFromString(decompressed_message(bytes, most, taken));
+    is_message = to.ParseFromString(decompressed_message(bytes, call, most, taken));
   } else {
     if (bytes.Length() > most) refuse_size(most);
     if (!taken.try_take(bytes.Length())) refuse_budget();

@@ -7,12 +7,17 @@ namespace sardonyx::serve {
 namespace {
 
 constexpr uint64_t kFirst = 64 << 10;
+// What has sent that much gets the space for all of it, where all is no more than this.
+constexpr uint64_t kWhole = 2 << 20;
 // From this size on a block has memory where it has been written to, and nowhere else.
 constexpr uint64_t kLazy = 64 << 20;
 
 size_t grown(uint64_t capacity, uint64_t needed, uint64_t most) {
-  const uint64_t wanted = capacity < kLazy ? 4 * capacity : 8 * capacity;
-  return std::max(needed, std::min(most, std::max(wanted, kFirst)));
+  const uint64_t wanted = capacity < kFirst  ? kFirst
+                          : most <= kWhole   ? most
+                          : capacity < kLazy ? 4 * capacity
+                                             : 8 * capacity;
+  return std::max(needed, std::min(most, wanted));
 }
 
 }  // namespace
@@ -23,10 +28,9 @@ std::string padded_string() {
   return text;
 }
 
-char* extend(std::string& text, size_t bytes, uint64_t most) {
+char* extend(std::string& text, size_t bytes, uint64_t most, size_t padding) {
   const size_t before = text.size(), needed = before + bytes;
-  if (text.capacity() < needed + kJsonPadding)
-    text.reserve(grown(before, needed, most) + kJsonPadding);
+  if (text.capacity() < needed + padding) text.reserve(grown(before, needed, most) + padding);
   text.resize(needed);
   return text.data() + before;
 }

@@ -62,9 +62,9 @@ inline constexpr std::string_view kBudgetIsUsedUp =
 
 // Empty, with space for the padding.
 std::string padded_string();
-// Space for `bytes` more at the end of `text`, which is to have at most `most`, and for the
-// padding; where they begin.
-char* extend(std::string& text, size_t bytes, uint64_t most);
+// Space for `bytes` more at the end of `text`, which is to have at most `most`, and for padding;
+// where they begin.
+char* extend(std::string& text, size_t bytes, uint64_t most, size_t padding = kJsonPadding);
 // The same of a buffer of which `used` bytes count. It ends as one of `most` bytes.
 char* extend(std::shared_ptr<Buffer>& buffer, size_t used, size_t bytes, uint64_t most);
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kGzip = 16, kGzipOrZlib = 32;  // added to the bits of the window
 constexpr size_t kWorthIt = 1024;            // bytes from which on an answer is compressed
+constexpr size_t kLeastPiece = 16 << 10, kStep = 1 << 20;  // bytes that are decompressed at once
 
 template <typename Pieces>
 std::string deflated(const Pieces& pieces, bool is_gzip) {
@@ -42,37 +43,6 @@ std::string deflated(const Pieces& pieces, bool is_gzip) {
   return out;
 }
 
-// Appends what `body` holds, up to somewhat more than `limit` bytes; false where it is not in that
-// format. A gzip file may have several members, one after the other.
-bool inflate_all(std::string_view body, int window, size_t limit, size_t padding,
-                 const std::function<bool(size_t)>& take, std::string& out) {
-  z_stream stream = {};
-  if (inflateInit2(&stream, window) != Z_OK) throw std::bad_alloc();
-  std::string chunk(64 << 10, '\0');
-  int status = Z_OK;
-  while (out.size() <= limit) {
-    if (stream.avail_in == 0 && !body.empty()) {
-      const auto now = std::min<size_t>(body.size(), 1 << 30);
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
-      stream.avail_in = static_cast<uInt>(now);
-      body.remove_prefix(now);
-    }
-    const bool is_over = stream.avail_in == 0;
-    if (status == Z_STREAM_END && (is_over || inflateReset(&stream) != Z_OK)) break;
-    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
-    stream.avail_out = static_cast<uInt>(chunk.size());
-    status = inflate(&stream, Z_NO_FLUSH);
-    const size_t got = chunk.size() - stream.avail_out;
-    if (!take(got)) break;
-    if (out.capacity() < out.size() + got + padding)
-      out.reserve(std::max(2 * out.capacity(), out.size() + got + padding));
-    out.append(chunk, 0, got);
-    if (status != Z_OK && status != Z_STREAM_END) break;
-  }
-  inflateEnd(&stream);
-  return status == Z_STREAM_END || out.size() > limit;
-}
-
 // Is `encoding` among those that the client takes?
 bool accepts(std::string_view list, std::string_view encoding) {
   while (!list.empty()) {
@@ -99,14 +69,65 @@ bool is_known_encoding(std::string_view encoding) {
   return false;
 }
 
-std::optional<std::string> decompressed(std::string_view body, size_t limit, size_t padding,
-                                        const std::function<bool(size_t)>& take) {
-  std::string out;
-  if (inflate_all(body, MAX_WBITS + kGzipOrZlib, limit, padding, take, out)) return out;
+struct Decompressor::Inflater {
+  explicit Inflater(int window_bits) {
+    if (inflateInit2(&stream, window_bits) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { inflateEnd(&stream); }
+  z_stream stream = {};
+  int status = Z_OK;
+};
+
+Decompressor::Decompressor(std::string_view body, uint64_t limit, size_t padding, TakenBytes& taken)
+    : body_(body), limit_(limit), padding_(padding), taken_(taken) {
+  begin(MAX_WBITS + kGzipOrZlib);
+}
+
+Decompressor::~Decompressor() = default;
+
+void Decompressor::begin(int window_bits) {
+  rest_ = body_;
+  inflater_ = std::make_unique<Inflater>(window_bits);
+}
+
+Decompressor::State Decompressor::step() {
+  const size_t until = out_.size() + kStep;
+  State state = State::kGoesOn;
+  while (state == State::kGoesOn && out_.size() < until)
+    state = inflate_piece();
   // Some clients take deflate for what zlib makes without its header.
-  out.clear();
-  if (inflate_all(body, -MAX_WBITS, limit, padding, take, out)) return out;
-  return std::nullopt;
+  if (state == State::kWrong && has_header_ && out_.empty()) {
+    has_header_ = false;
+    begin(-MAX_WBITS);
+    return State::kGoesOn;
+  }
+  return state;
+}
+
+Decompressor::State Decompressor::inflate_piece() {
+  z_stream& stream = inflater_->stream;
+  int& status = inflater_->status;
+  if (stream.avail_in == 0 && !rest_.empty()) {
+    const auto now = std::min<size_t>(rest_.size(), 1 << 30);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest_.data()));
+    stream.avail_in = static_cast<uInt>(now);
+    rest_.remove_prefix(now);
+  }
+  // A gzip file may have several members, one after the other.
+  if (status == Z_STREAM_END) {
+    if (stream.avail_in == 0) return State::kDone;
+    if (inflateReset(&stream) != Z_OK) return State::kWrong;
+  }
+  const size_t before = out_.size();
+  const size_t piece = std::clamp<size_t>(before, kLeastPiece, kStep);
+  stream.next_out = reinterpret_cast<Bytef*>(extend(out_, piece, limit_ + piece, padding_));
+  stream.avail_out = static_cast<uInt>(piece);
+  status = inflate(&stream, Z_NO_FLUSH);
+  const size_t got = piece - stream.avail_out;
+  out_.resize(before + got);
+  if (!taken_.try_take(got)) return State::kNoMemory;
+  if (out_.size() > limit_) return State::kTooLarge;
+  return status == Z_OK || status == Z_STREAM_END ? State::kGoesOn : State::kWrong;
 }
 
 void compress_answer(const HttpRequest& request, HttpAnswer& answer) {

@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -87,6 +88,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       // The header's time runs from its first byte on.
       if (!co_await read_more()) co_return false;
       is_idle = false;
+      has_asked = true;
       deadline = Clock::now() + context_.limits.header;
     }
     const Clock::time_point received = Clock::now();
@@ -103,7 +105,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     request.method = parser.get().method();
     request.target.assign(parser.get().target().data(), parser.get().target().size());
     request.path = path_parts(request.target);
-    const bool keeps = parser.keep_alive() && !context_.handler.is_closing();
+    const bool keeps = parser.keep_alive() && !context_.handler.ends_connections();
     const bool is_head = request.method == http::verb::head;
     const unsigned version = parser.get().version();
     is_http_10_ = version == 10;
@@ -139,7 +141,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       answer = error_answer(serving::current_serving_error());
     }
     compress_answer(request, answer);
-    const bool goes_on = keeps && !context_.handler.is_closing();
+    const bool goes_on = keeps && !context_.handler.ends_connections();
     const Clock::time_point written_from = Clock::now();
     const bool was_written = co_await write(answer, goes_on, is_head);
     if (answer.on_sent) answer.on_sent(written_from);
@@ -221,19 +223,8 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
         refusal = co_await read_text(body, length, taken);
       }
       if (refusal || is_gone_) co_return refusal;
-      if (!is_plain) {
-        bool has_memory = true;
-        const auto take = [&](size_t bytes) {
-          return has_memory = has_memory && taken.try_take(bytes);
-        };
-        std::optional<std::string> plain =
-            decompressed(body, context_.limits.body_bytes, kJsonPadding, take);
-        if (!has_memory) co_return too_much_memory();
-        if (!plain) co_return error_answer(400, "the body is not what its Content-Encoding says");
-        if (plain->size() > context_.limits.body_bytes)
-          co_return error_answer(413, body_limit_text());
-        body = std::move(*plain);
-      }
+      if (!is_plain) refusal = co_await decompress(body, taken);
+      if (refusal || is_gone_) co_return refusal;
       co_return split_body(request, std::move(body));
     }
     // Elements are read to where the tensor is to be.
@@ -254,6 +245,28 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     };
     refusal = co_await read_pieces(length - header, space, taken);
     co_return refusal;
+  }
+
+  // In steps, between which others are served; ends early where the client leaves.
+  asio::awaitable<std::optional<HttpAnswer>> decompress(std::string& body, TakenBytes& taken) {
+    using State = Decompressor::State;
+    Decompressor decompressor(body, context_.limits.body_bytes, kJsonPadding, taken);
+    deadline = Clock::time_point::max();
+    State state = decompressor.step();
+    if (state == State::kGoesOn) {
+      context_.thread.begin_run(*this, [this] { is_gone_ = true; });
+      while (state == State::kGoesOn && !is_gone_) {
+        co_await asio::post(context_.thread.context(), asio::use_awaitable);
+        state = decompressor.step();
+      }
+      context_.thread.end_run(*this);
+    }
+    if (state == State::kNoMemory) co_return too_much_memory();
+    if (state == State::kTooLarge) co_return error_answer(413, body_limit_text());
+    if (state == State::kWrong)
+      co_return error_answer(400, "the body is not what its Content-Encoding says");
+    body = decompressor.take_result();
+    co_return std::nullopt;
   }
 
   static HttpAnswer too_much_memory() { return error_answer(503, kBudgetIsUsedUp); }

@@ -35,7 +35,7 @@ class HttpHandler {
   // What whoever runs the server should know.
   virtual void report(std::string_view remark) = 0;
   // No more requests on a connection, once one is answered.
-  virtual bool is_closing() const = 0;
+  virtual bool ends_connections() const = 0;
 };
 
 struct ConnectionContext {

@@ -55,10 +55,9 @@ HttpServer::HttpServer(const Options& options, HttpHandler& handler, BodyBudget&
 
 HttpServer::~HttpServer() {
   if (!close(std::chrono::milliseconds(0))) {
-    // What still runs would answer to threads that are no more.
     for (const auto& thread : threads_)
       asio::post(thread->context(), [&io = *thread] { io.end_runs(); });
-    close(std::chrono::seconds(1));
+    if (!close(std::chrono::seconds(1))) cut_off();
   }
   for (const auto& thread : threads_)
     thread->stop();
@@ -75,27 +74,33 @@ size_t HttpServer::connections() const {
 void HttpServer::accept() {
   IoThread& thread = *threads_[next_++ % threads_.size()];
   acceptor_->async_accept(thread.context(), [this, &thread](error_code error, tcp::socket socket) {
+    if (!error) {
+      if (spare_descriptor_ < 0) spare_descriptor_ = open_spare();
+      hand_over(std::move(socket), thread);
+    }
     if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
     // That is also said where nobody waits, and then at once, again and again.
-    if (error == asio::error::no_descriptors && refuse_one()) {
+    const bool is_refused = error == asio::error::no_descriptors && refuse_one();
+    if (is_refused) {
       asio::post(acceptor_->get_executor(), [this] { accept(); });
-      return;
-    }
-    if (error) {
+    } else if (error) {
       // What is lacking may be given back.
       retry_->expires_after(std::chrono::milliseconds(100));
       retry_->async_wait([this](error_code stopped) {
         if (!stopped) accept();
       });
-      return;
+    } else {
+      accept();
     }
-    if (spare_descriptor_ < 0) spare_descriptor_ = open_spare();
-    // In the thread that the connection is served by.
-    auto& context = thread.context();
-    asio::post(context, [this, &thread, moved = std::move(socket)]() mutable {
-      take(std::move(moved), thread);
-    });
-    accept();
+  });
+}
+
+// To the thread that the connection is served by.
+void HttpServer::hand_over(tcp::socket socket, IoThread& thread) {
+  ++handed_over_;
+  asio::post(thread.context(), [this, &thread, moved = std::move(socket)]() mutable {
+    take(std::move(moved), thread);
+    --handed_over_;
   });
 }
 
@@ -128,13 +133,43 @@ void HttpServer::take(tcp::socket socket, IoThread& thread) {
                    tls_ ? tls_->current() : nullptr);
 }
 
+// Takes those that wait, whose clients would be reset, and closes the door.
+void HttpServer::stop_listening() {
+  if (!acceptor_->is_open()) return;
+  error_code error;
+  acceptor_->listen(0, error);
+  acceptor_->non_blocking(true, error);
+  for (;;) {
+    IoThread& thread = *threads_[next_++ % threads_.size()];
+    tcp::socket socket(thread.context());
+    acceptor_->accept(socket, error);
+    if (error == asio::error::connection_aborted) continue;
+    if (error) break;
+    hand_over(std::move(socket), thread);
+  }
+  acceptor_->close(error);
+  retry_->cancel();
+}
+
+// Clients are not waited for, but what works for them is: it would answer to threads that are no
+// more.
+void HttpServer::cut_off() {
+  while (connections() > 0) {
+    for (const auto& thread : threads_)
+      asio::post(thread->context(), [&io = *thread] {
+        io.end_runs();
+        io.close_all();
+      });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 bool HttpServer::close(std::chrono::milliseconds patience) {
   std::promise<void> closed;
   asio::post(threads_[0]->context(), [&] {
-    error_code ignored;
-    acceptor_->close(ignored);
-    retry_->cancel();
-    closed.set_value();
+    stop_listening();
+    // Behind the handlers of connections that were taken before.
+    asio::post(threads_[0]->context(), [&] { closed.set_value(); });
   });
   closed.get_future().wait();
   const auto until = std::chrono::steady_clock::now() + patience;
@@ -142,7 +177,7 @@ bool HttpServer::close(std::chrono::milliseconds patience) {
     // Connections that were idle once may be so again: a request was on its way.
     for (const auto& thread : threads_)
       asio::post(thread->context(), [&io = *thread] { io.close_idle(); });
-    if (connections() == 0) return true;
+    if (handed_over_ == 0 && connections() == 0) return true;
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -37,6 +37,9 @@ class HttpServer {
   bool refuse_one();
   void take(asio::ip::tcp::socket socket, IoThread& thread);
   size_t connections() const;
+  void hand_over(asio::ip::tcp::socket socket, IoThread& thread);
+  void stop_listening();
+  void cut_off();
 
   const Options options_;
   HttpHandler& handler_;
@@ -48,6 +51,7 @@ class HttpServer {
   // Given up for a moment to take a connection where no descriptor is left.
   int spare_descriptor_ = -1;
   std::chrono::steady_clock::time_point next_report_{};
+  std::atomic<size_t> handed_over_ = 0;  // connections on their way to their thread
   size_t next_ = 0;
   uint16_t port_ = 0;
 };

@@ -9,6 +9,8 @@ namespace sardonyx::serve {
 namespace {
 
 constexpr std::chrono::milliseconds kDeadlinePeriod{250}, kClientPeriod{10};
+constexpr std::chrono::milliseconds kFirstRequest{
+    1000};  // a new connection's time for it, at the end
 
 }  // namespace
 
@@ -73,9 +75,16 @@ void IoThread::end_run(Watched& connection) {
 }
 
 void IoThread::close_idle() {
+  const auto before = std::chrono::steady_clock::now() - kFirstRequest;
   for (Watched* connection : std::vector<Watched*>(watched_.begin(), watched_.end())) {
-    if (connection->is_idle) connection->close();
+    const bool may_ask = !connection->has_asked && connection->begin > before;
+    if (connection->is_idle && !may_ask) connection->close();
   }
+}
+
+void IoThread::close_all() {
+  for (Watched* connection : std::vector<Watched*>(watched_.begin(), watched_.end()))
+    connection->close();
 }
 
 void IoThread::end_runs() {

@@ -25,7 +25,9 @@ class Watched {
 
   // When the connection is closed unless something happens before.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  bool is_idle = true;  // no request of it is being read, run or answered
+  bool is_idle = true;     // no request of it is being read, run or answered
+  bool has_asked = false;  // there was a request, or the beginning of one
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   // Set while a request runs: called once if the client disconnects meanwhile.
   std::function<void()> on_disconnect;
 };
@@ -49,7 +51,9 @@ class IoThread {
   // Looks every 10 ms whether clients of running requests are there, from now on until none runs.
   void begin_run(Watched& connection, std::function<void()> on_disconnect);
   void end_run(Watched& connection);
+  // Those that have just come may still ask: their clients were told nothing of an end.
   void close_idle();
+  void close_all();
   // As if all clients of running requests had disconnected.
   void end_runs();
 

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "ir/core/random.h"
+#include "tools/python/module/argument_errors.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/construction.h"
 #include "tools/python/module/custom_ops.h"
@@ -30,4 +31,5 @@ PYBIND11_MODULE(_sardonyx, module) {
              "Of the random numbers that the process draws: models without seeds of their own, and "
              "eager tensors, draw the same ones from then on.");
   module.attr("__version__") = SARDONYX_VERSION;
+  python::shorten_argument_errors(module);
 }

@@ -69,6 +69,51 @@ class Attributes(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "layer is a module of the module"):
             module.layer = 3
 
+    def test_what_a_layer_was_made_with(self):
+        linear, conv = nn.Linear(3, out_features=4), nn.Conv2d(3, 6, 3, padding=1, groups=3)
+        self.assertEqual((linear.in_features, linear.out_features), (3, 4))
+        self.assertEqual((conv.in_channels, conv.kernel_size, conv.stride, conv.padding, conv.groups),
+                         (3, (3, 3), (1, 1), (1, 1), 3))
+        self.assertEqual(nn.LSTM(3, 4, num_layers=2).hidden_size, 4)
+        self.assertEqual(nn.BatchNorm2d(3).momentum, 0.1)
+        self.assertEqual(nn.LayerNorm(3).normalized_shape, (3,))
+        self.assertEqual(nn.MaxPool2d(2).stride, 2)
+        self.assertEqual(nn.TransformerEncoderLayer(8, 2).linear1.weight.shape[1], 8)
+        with self.assertRaisesRegex(AttributeError, "p of Dropout is 0.1 since it was made"):
+            nn.Dropout(0.1).p = 0.5
+        with self.assertRaisesRegex(AttributeError, "linear1 of TransformerEncoderLayer stays the layer"):
+            nn.TransformerEncoderLayer(8, 2).linear1 = linear
+        with self.assertRaisesRegex(AttributeError, "Linear has no attribute foo"):
+            linear.foo
+        linear.in_features = 3  # as constructors of derived layers do
+
+    def test_layers_in_the_place_of_others(self):
+        net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        net[-1] = nn.Linear(4, 5)
+        self.assertEqual(net(eager.ones(1, 3)).shape, (1, 5))
+        self.assertEqual(names(net), ["0.weight", "0.bias", "2.weight", "2.bias"])
+        self.assertEqual(net.state_dict()["2.weight"].shape, (5, 4))
+        layers = nn.ModuleList([nn.Linear(3, 4), nn.Linear(4, 2)])
+        layers[1] = nn.Linear(4, 6)
+        self.assertEqual(layers[1].out_features, 6)
+        with self.assertRaises(IndexError):
+            net[3] = nn.ReLU()
+        with self.assertRaisesRegex(TypeError, "expected a module in place of a module"):
+            net[0] = 3
+
+    def test_utilities(self):
+        net = nn.Linear(2, 2)
+        flat = nn.utils.parameters_to_vector(net.parameters())
+        self.assertEqual(flat.shape, (6,))
+        nn.utils.vector_to_parameters(flat * 0 + 2, net.parameters())
+        self.assertEqual(net.bias.tolist(), [2, 2])
+        (net(eager.ones(1, 2)) * 100).sum().backward()
+        nn.utils.clip_grad_value_(net.parameters(), 0.5)
+        self.assertEqual(net.bias.grad.tolist(), [0.5, 0.5])
+        self.assertAlmostEqual(nn.utils.clip_grad_norm_(net.parameters(), 0.1).item(), 0.5 * 6**0.5, places=6)
+        with self.assertRaisesRegex(ValueError, "expected 6 elements"):
+            nn.utils.vector_to_parameters(flat[:2], net.parameters())
+
     def test_states_are_in_order_of_registration(self):
         net = nn.Sequential(*(nn.Linear(1, 1) for _ in range(11)))
         module = nn.Module()
@@ -128,6 +173,23 @@ class DerivedLayers(unittest.TestCase):
             (y,) = sardonyx.InferenceSession(path).run(None, {"x": x.numpy()})
         self.assertTrue(layer.training)
         np.testing.assert_allclose(y, layer.eval()(x).numpy(), rtol=1e-5, atol=1e-6)
+
+    def test_an_exported_function_need_not_take_all_sizes(self):
+        class Even(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.down, self.up = nn.Conv2d(2, 2, 3, 2, 1), nn.Upsample(scale_factor=2.0, mode="nearest")
+
+            def forward(self, x):
+                return eager.cat([self.up(self.down(x)), x], 1)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "even.onnx")
+            net, x = Even(), eager.randn(1, 2, 8, 8)
+            report = eager.export_onnx(net, (x,), path, input_names=["x"], dynamic_axes={"x": {0: "n", 2: "h", 3: "w"}})
+            self.assertRegex(report, "h=16")
+            found = sardonyx.InferenceSession(path).run(None, {"x": eager.ones(2, 2, 4, 6).numpy()})[0]
+            np.testing.assert_allclose(found, net(eager.ones(2, 2, 4, 6)).numpy(), atol=1e-6)
 
     def test_keyword_arguments_reach_forward(self):
         class Shifted(nn.Linear):

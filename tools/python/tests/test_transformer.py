@@ -137,8 +137,18 @@ class Others(unittest.TestCase):
         for one, all_values in zip(a, values):
             np.testing.assert_allclose(np.sort_complex(all_values), np.sort_complex(np.linalg.eigvals(one)), atol=1e-10)
         x = eager.tensor(a, dtype="float64", requires_grad=True)
-        with self.assertRaisesRegex(Exception, "Eig"):
-            eager.linalg.eigvals(x).sum().backward()
+        found = eager.linalg.eigvals(x)
+        weights = np.random.default_rng(6).standard_normal((2, 6, 2))
+        (found * eager.tensor(weights)).sum().backward()
+        # The derivative of a value is w^H v^T / (w^H v) by its left and right vectors w and v.
+        for one, own, gradient in zip(a, weights, x.grad.numpy()):
+            values, right = np.linalg.eig(one)
+            left = np.linalg.inv(right)
+            of_found = eager.linalg.eigvals(eager.tensor(one)).numpy() @ np.array([1, 1j])
+            places = [np.argmin(abs(values - v)) for v in of_found]
+            expected = sum((np.outer(left[k], right[:, k]) * (own[i] @ np.array([1, -1j]))).real
+                           for i, k in enumerate(places))
+            np.testing.assert_allclose(gradient, expected, atol=1e-10)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include "eager/files/state_files.h"
 #include "eager/trace/compile.h"
 #include "eager/trace/control_flow.h"
+#include "eager/trace/frame.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
 
@@ -29,7 +30,17 @@ std::filesystem::path path_from(const py::object& path) {
 
 std::string export_model(const py::object& function, const py::object& examples,
                          const py::object& path, eager::ExportOptions options) {
-  const TensorFunction traced = function_from(function);
+  const TensorFunction traced = [plain = function_from(function)](const Tensors& inputs) {
+    try {
+      return plain(inputs);
+    } catch (py::error_already_set& error) {
+      if (eager::TraceContext::active()) throw;
+      // The file is compared at sizes that the function need not take.
+      const LockedInterpreter locked;
+      const auto message = std::string(py::str(error.value()));
+      fail(ErrorCode::kInvalidArgument, message);
+    }
+  };
   const Tensors inputs = tensors_from(examples, "args");
   const std::filesystem::path file = path_from(path);
   return unlocked([&](const Loc& loc) {

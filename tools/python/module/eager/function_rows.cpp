@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include "ir/type.h"
 #include "tools/python/module/eager/integers.h"
 
 namespace sardonyx::python::eager_layer {

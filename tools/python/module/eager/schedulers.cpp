@@ -106,6 +106,14 @@ constexpr const char* kAims[] = {"min", "max"};
 constexpr const char* kThresholds[] = {"rel", "abs"};
 constexpr const char* kScales[] = {"cycle", "iterations"};
 
+// Rates alone are scheduled: what asks for more is not to believe that it happens.
+void take_cycle_momentum(CallArguments& a) {
+  bool cycles_momentum = false;
+  a.take("cycle_momentum", cycles_momentum);
+  if (cycles_momentum)
+    throw py::type_error("cycle_momentum: schedules leave the momentum alone; expected False");
+}
+
 std::shared_ptr<optim::CyclicLR> cyclic(CallArguments& a) {
   using Mode = optim::CyclicOptions::Mode;
   const auto* optimizer = a.need<const Optimizer*>("optimizer");
@@ -116,7 +124,9 @@ std::shared_ptr<optim::CyclicLR> cyclic(CallArguments& a) {
   py::object scale_fn = py::none();
   a.take("step_size_up", o.step_size_up).take("step_size_down", o.step_size_down);
   a.take("mode", mode).take("gamma", o.gamma).take("scale_fn", scale_fn);
-  a.take("scale_mode", scale_mode).finish();
+  a.take("scale_mode", scale_mode);
+  take_cycle_momentum(a);
+  a.finish();
   constexpr Mode kModes[] = {Mode::kTriangular, Mode::kTriangular2, Mode::kExpRange};
   o.mode = kModes[word_place("mode", mode, kCyclicModes)];
   o.scale_by_step = word_place("scale_mode", scale_mode, kScales) == 1;
@@ -201,7 +211,9 @@ std::shared_ptr<optim::OneCycleLR> one_cycle(CallArguments& a) {
   std::string anneal = "cos";
   a.take("pct_start", o.pct_start).take("anneal_strategy", anneal);
   a.take("div_factor", o.div_factor).take("final_div_factor", o.final_div_factor);
-  a.take("three_phase", o.three_phase).finish();
+  a.take("three_phase", o.three_phase);
+  take_cycle_momentum(a);
+  a.finish();
   o.linear = word_place("anneal_strategy", anneal, kAnneals) == 1;
   return std::make_shared<optim::OneCycleLR>(*optimizer, o);
 }

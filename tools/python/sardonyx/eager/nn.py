@@ -11,13 +11,15 @@
 
 Losses and functions of torch.nn.functional are here as well: ``nn.cross_entropy``, ``nn.interpolate``.
 """
+import ast
 import copy
+import functools
 import sys
 import types
 
 from .. import _sardonyx
 from .._sardonyx.eager import Generator as _Generator
-from .._sardonyx.eager import Tensor, _nn
+from .._sardonyx.eager import Tensor, _nn, _optim
 from .._sardonyx.eager import use_generator as _use_generator
 from .._sardonyx.eager._nn import *  # noqa: F401,F403
 from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
@@ -34,6 +36,35 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
 
 
+@functools.lru_cache(maxsize=None)
+def _options_of_class(name):
+    """The arguments of a layer's constructor with what stands for those that are left out, from its docstring."""
+    signature = getattr(_nn, name).__doc__.partition("\n")[0]
+    arguments = ast.parse(f"def made{signature[signature.index('('):]}: pass").body[0].args
+    names = [argument.arg for argument in arguments.args]
+    fallbacks = [ast.literal_eval(value) for value in arguments.defaults]
+    return names, dict(zip(names[len(names) - len(fallbacks):], fallbacks))
+
+
+def _options_of(layer):
+    """What a layer of C++ was made with, by torch's names and in torch's forms."""
+    name, args, kwargs = layer.__dict__["_made_with"]
+    names, options = _options_of_class(name)
+    options = {**options, **dict(zip(names, args)), **kwargs}
+    if name.startswith("Conv"):
+        for size in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
+            if isinstance(options.get(size), int):
+                options[size] = (options[size],) * int(name[-2])
+    elif "Pool" in name and "stride" in options and options["stride"] is None:
+        options["stride"] = options["kernel_size"]
+    elif name == "LayerNorm" and isinstance(options["normalized_shape"], int):
+        options["normalized_shape"] = (options["normalized_shape"],)
+    return options
+
+
+_tensor_of = Module.__getattr__
+
+
 @_extends(Module)
 class _Attributes:
     """Registration by attributes. The object's own dict has what is registered, `_kinds` says as what."""
@@ -41,7 +72,24 @@ class _Attributes:
     def forward(self, *args, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
+    def __getattr__(self, name):
+        try:
+            return _tensor_of(self, name)
+        except AttributeError:
+            made_here = "_made_with" in self.__dict__ and not name.startswith("_")
+            if made_here and name in (options := _options_of(self)):
+                return options[name]
+            if made_here and name in (parts := dict(self._named_children())):
+                return parts[name]
+            raise
+
     def __setattr__(self, name, value):
+        if name not in self.__dict__ and "_made_with" in self.__dict__:
+            options = _options_of(self)
+            if name in options and not hasattr(type(self), name) and value != options[name]:
+                raise AttributeError(f"{name} of {self._type_name} is {options[name]!r} since it was made; make another")
+            if name in dict(self._named_children()):
+                raise AttributeError(f"{name} of {self._type_name} stays the layer that it computes with; make another")
         kind = self.__dict__.get("_kinds", {}).get(name)
         if isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
@@ -221,6 +269,15 @@ class Sequential(Module):
     def __getitem__(self, index):
         return Sequential(*self._steps[index]) if isinstance(index, slice) else self._steps[index]
 
+    def __setitem__(self, index, layer):
+        place = range(len(self._steps))[index]  # IndexError beyond them
+        before = self._steps[place]
+        if not isinstance(layer, Module) or not isinstance(before, Module):
+            raise TypeError(f"Sequential: expected a module in place of a module, got {type(layer).__name__}")
+        name = next(name for name, child in self.named_children() if child is before)
+        self.add_module(name, layer)
+        self._steps[place] = layer
+
     def __len__(self):
         return len(self._steps)
 
@@ -244,6 +301,9 @@ class ModuleList(Module):
         for module in modules:
             self.append(module)
         return self
+
+    def __setitem__(self, index, module):
+        self.add_module(self.named_children()[index][0], module)
 
     def __getitem__(self, index):
         found = self.children()[index]
@@ -502,6 +562,34 @@ def _module(name, members):
     sys.modules[made.__name__] = made  # import sardonyx.eager.nn.functional as F
     return made
 
+
+def _parameters_to_vector(parameters):
+    """All elements in one tensor [n], parameter by parameter."""
+    return _sardonyx.eager.cat([parameter.reshape(-1) for parameter in parameters])
+
+
+def _vector_to_parameters(vec, parameters):
+    """Gives the parameters the elements of such a tensor."""
+    parameters = list(parameters)
+    count = sum(parameter.numel() for parameter in parameters)
+    if tuple(vec.shape) != (count,):
+        raise ValueError(f"vec: expected {count} elements for the parameters, got shape {tuple(vec.shape)}")
+    begin = 0
+    for parameter in parameters:
+        end = begin + parameter.numel()
+        parameter.assign(vec[begin:end].detach().reshape(parameter.shape))
+        begin = end
+
+
+utils = _module(
+    "utils",
+    {
+        "clip_grad_norm_": _optim.clip_grad_norm_,
+        "clip_grad_value_": _optim.clip_grad_value_,
+        "parameters_to_vector": _parameters_to_vector,
+        "vector_to_parameters": _vector_to_parameters,
+    },
+)
 
 # Functions of torch.nn.functional, where torch programs look for them.
 functional = _module(
