@@ -7,7 +7,7 @@ namespace sardonyx {
 
 std::string cpu_instructions() {
   const auto targets = hwy::SupportedTargets();
-  // The one that is chosen is the lowest bit; see hwy/detect_targets.h.
+  // Highway chooses the target of the lowest bit; see hwy/detect_targets.h.
   return text("vectors of ", hwy::TargetName(targets & -targets));
 }
 

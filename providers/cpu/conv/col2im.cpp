@@ -30,7 +30,7 @@ Span span_of(int64_t at, int64_t stride, int64_t windows, int64_t size) {
 
 class Col2ImKernel : public Kernel {
  public:
-  // A window over a row is one over an image of one row.
+  // A 1-D window is treated as one over an image of one row.
   Col2ImKernel(ops::Window window, int64_t planes, int threads)
       : window_(std::move(window)), planes_(planes) {
     if (window_.rank() == 1) {
@@ -58,7 +58,7 @@ class Col2ImKernel : public Kernel {
   }
 
  private:
-  // Rows that are added in one pass.
+  // The shifted rows that are added up in one pass.
   struct Pile {
     ShiftedRow rows[16];
     size_t count = 0;
@@ -90,7 +90,8 @@ class Col2ImKernel : public Kernel {
     pile.goes_on = true;
   }
 
-  // `row` is that of the first tap; those of the others are `blocks_` apart.
+  // Adds the rows of adjacent taps: `row` is that of the first tap, the others follow `blocks_`
+  // elements apart.
   void add_near(const float* row, float* to, Pile& pile) const {
     for (int64_t tap = 0; tap < window_.kernel[1]; ++tap, row += blocks_) {
       const int64_t at = tap * window_.dilations[1] - window_.pads_begin[1];

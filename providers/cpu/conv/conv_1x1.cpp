@@ -69,7 +69,7 @@ class PointwiseKernel : public Kernel {
                std::min(pixels, units * (part + 1) / parts * kPixelUnit), 0, f_.outputs, sign);
   }
 
-  // Pixels over all rows.
+  // Computes the pixels [begin, end), counted over all rows.
   void run_pixels(const KernelArgs& args, int64_t begin, int64_t end, int64_t first, int64_t last,
                   const CancelFlag& sign) const {
     const int64_t at_ease =

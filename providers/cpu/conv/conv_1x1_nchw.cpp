@@ -16,9 +16,10 @@ namespace {
 
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kPlaneProductsPerThread = 1 << 18;
-// Packed pixels stay in a second-level cache while all weights go through them.
+// The packed pixels of a tile, in floats: they stay in the L2 cache while they are multiplied with
+// all weights.
 constexpr int64_t kPackedAtOnce = int64_t{1} << 15;
-// Planes with fewer pixels leave vectors empty.
+// The fewest pixels of a plane; fewer leave vectors partly empty.
 constexpr int64_t kFewestPixels = 2 * kGemmF32Unit;
 
 struct Conv1x1Planes {
@@ -62,7 +63,7 @@ class PointwisePlanesKernel : public Kernel {
  private:
   int64_t planes() const { return f_.images * f_.groups; }
 
-  // Units of pixels over the groups of all images.
+  // Computes units [begin, end) of pixels, counted over the groups of all images.
   void run_units(const KernelArgs& args, int64_t begin, int64_t end, float* packed,
                  const CancelFlag& sign) const {
     while (begin < end) {

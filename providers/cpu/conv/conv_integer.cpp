@@ -161,7 +161,7 @@ class ConvolutionKernel : public Kernel {
     return weight_bytes_ + scale_bytes_ + image_bytes_ + own_bytes_ * static_cast<size_t>(threads_);
   }
 
-  // Weights [outputs][terms] as rows of int16.
+  // Widens weights [outputs][terms] to rows of int16.
   static void widen_weights(const ConvIntegerPlan& plan, const IntegerCall& call,
                             const void* weights, const void* zeros, int16_t* out) {
     const auto* bytes = static_cast<const uint8_t*>(weights);

@@ -36,7 +36,7 @@ class ConvNchwKernel : public TiledConvKernel {
     }
   }
 
-  // Pixels of all channels.
+  // Copies pixels of all channels into planes.
   void copy_row(const float* from, int64_t count, float* to, int64_t plane) const {
     const ImageSteps steps = f_.in_steps();
     if (f_.from == ImageOrder::kPlanes) {

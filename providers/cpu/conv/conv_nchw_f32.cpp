@@ -49,8 +49,8 @@ void PackPlaneWindows(const LooseFloat* weights, std::span<const int64_t> order,
   });
 }
 
-// Outputs `first` and those behind it of kCount vectors of pixels, of the last of which `rest` are
-// there.
+// Computes the kOutputs outputs from `first` on for kCount vectors of pixels, the last of which has
+// `rest` pixels.
 template <size_t kOutputs, size_t kCount>
 HWY_INLINE void convolve_pixels(const PlaneWindows& p, int64_t first, const float* weights,
                                 const float* in, int64_t place, size_t rest) {
@@ -110,7 +110,7 @@ HWY_INLINE void convolve_pixels(const PlaneWindows& p, int64_t first, const floa
   }
 }
 
-// A row of kOutputs outputs.
+// Computes a row of kOutputs outputs.
 template <size_t kOutputs>
 HWY_NOINLINE void convolve_row(const PlaneWindows& p, int64_t first, const float* weights,
                                int64_t row) {

@@ -15,7 +15,7 @@ constexpr double kMaxPadded = 1 << 22;                 // elements of a padded t
 constexpr double kMaxTileProducts = int64_t{1} << 31;  // some milliseconds
 constexpr int64_t kRowUnit = 4, kColumnUnit = 28;      // tile extents are multiples of these
 
-// `block` is from plane to plane where there are planes.
+// The strides of an image in this order; in NCHW `block` is the distance between planes.
 ImageSteps steps_of(ImageOrder order, int64_t channels, int64_t rows, int64_t columns) {
   if (order == ImageOrder::kPlanes) return {columns, 1, rows * columns};
   return image_steps(order == ImageOrder::kBlocks, channels, rows, columns);
@@ -99,7 +99,7 @@ OutputTile ConvParams::cut(int64_t begin, int64_t end) const {
 
 namespace {
 
-// Everything but the layouts and the tiling.
+// The parameters without layouts and tiling.
 ConvParams sizes_of(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
                     int64_t groups) {
   ConvParams form{};

@@ -115,7 +115,7 @@ class TransposedKernel : public Kernel {
       run_band(share, at, f_.rows.out * band / bands_, f_.rows.out * (band + 1) / bands_);
   }
 
-  // Rows [begin, end) of the input, which give other rows of the output each.
+  // Computes rows [begin, end) of the input, each of which writes its own rows of the output.
   void run_tiles(const DeconvWork& share, const DeconvTask& task, int64_t begin,
                  int64_t end) const {
     GemmF32Args rows;
@@ -137,7 +137,7 @@ class TransposedKernel : public Kernel {
     }
   }
 
-  // Rows [begin, end) of the output.
+  // Computes rows [begin, end) of the output.
   void run_band(const DeconvWork& share, const DeconvTask& task, int64_t begin, int64_t end) const {
     const int64_t stop = f_.rows.end_input(end);
     int64_t input = std::min(f_.rows.lowest_input(begin), stop);
@@ -151,7 +151,7 @@ class TransposedKernel : public Kernel {
     }
   }
 
-  // The products of rows [begin, end) of the input with all taps.
+  // Multiplies rows [begin, end) of the input with all taps.
   void multiply(const DeconvWork& share, const DeconvTask& task, int64_t begin, int64_t end) const {
     GemmF32Args rows;
     rows.weights = task.weights;
@@ -172,7 +172,7 @@ class TransposedKernel : public Kernel {
     }
   }
 
-  // The products of input (row, column) at a tap.
+  // Appends the address of the products of input (row, column) at a tap.
   void add_tap(const DeconvWork& share, const DeconvTask& task, int64_t row, int64_t column,
                int64_t tap, TapPointers& to) const {
     const size_t index = to.count++;
@@ -237,7 +237,7 @@ class TransposedKernel : public Kernel {
     sum_taps(row, pixels);
   }
 
-  // The activation on a row of the output.
+  // Applies the activation to a row of the output.
   void apply(const DeconvTask& task, float* out) const {
     const auto& [op, params] = *finish_.function;
     const bool is_whole = task.channels == f_.out_channels();

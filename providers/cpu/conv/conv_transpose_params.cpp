@@ -13,14 +13,15 @@ TransposedCall transposed_call(const KernelRequest& request) {
 }
 namespace {
 
-// Pixels of the input that are multiplied with the weights at once: enough to read these seldom.
+// Pixels of the input that are multiplied with the weights per tile: enough that the weights are
+// read seldom.
 constexpr int64_t kConvTransposePixelsPerTile = 96;
-// Products that one thread keeps in a second-level cache.
+// Products, in floats, that one thread keeps in the L2 cache.
 constexpr int64_t kProductsKept = 1 << 17;
 // A chunk is a multiple of this many channels, which fill vectors.
 constexpr int64_t kChannelUnit = 16;
-// Images of fewer rows are shared out by channels: at borders between threads rows are multiplied
-// twice.
+// Images of fewer rows are split by channels, since rows at the borders between threads are
+// multiplied twice.
 constexpr int64_t kFewRows = 16;
 // Weights that stay in a near cache while they are read for every row.
 constexpr int64_t kNearWeights = 1 << 15;

@@ -16,7 +16,8 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Pixels that are multiplied with all weights of a group while they are near.
+// Pixels of a tile, which stay in a near cache while they are multiplied with all weights of a
+// group.
 constexpr int64_t kPixelsPerTile = 4 * kGemmF32Unit;
 
 constexpr int64_t kCorners = 4;  // around a point
@@ -117,7 +118,7 @@ class DeformKernel : public Kernel {
     });
   }
 
-  // The neighbours of points at one tap; the last of `lists` is theirs.
+  // Lists the interpolation neighbours of points at one tap; the result is in the last of `lists`.
   void list_corners(const KernelArgs& args, int64_t row, int64_t tap, int64_t first, int64_t count,
                     PointList* lists) const {
     alignas(64) float coordinates[2][kPointsPerTile] = {};

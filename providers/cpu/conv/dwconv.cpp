@@ -53,7 +53,7 @@ class DepthwiseKernel : public Kernel {
  private:
   static constexpr int64_t kMaxProducts = 1 << 27;  // between two looks at the clock
 
-  // Pairs of rows, over all images.
+  // Computes pairs [begin, end) of rows, counted over all images.
   void run_share(const KernelArgs& args, int64_t begin, int64_t end, const CancelFlag& sign) const {
     const int64_t products = f_.image.out_width * f_.image.channels * kRowsPerTile *
                              f_.image.kernel[0] * f_.image.kernel[1];

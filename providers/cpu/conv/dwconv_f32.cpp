@@ -71,8 +71,8 @@ struct Dense {
 
   // Computes a tile of kRows x kColumns outputs, loading each element of the input once. `in` is
   // the address of the tile's first row and column, which may be outside the image; columns outside
-  // of `columns` are skipped with kChecked. No part of its callers, of which there are several
-  // each: the code is large.
+  // of `columns` are skipped with kChecked. Not inlined, since it has several callers and its code
+  // is large.
   template <bool kChecked, class D>
   static HWY_NOINLINE void tile(D d, const DepthwiseImage& p, const DepthwiseStrides& s,
                                 ValidRange rows, ValidRange columns, const float* in,
@@ -185,7 +185,8 @@ ValidRange taps_inside(int64_t begin, int64_t taps, int64_t dilation, int64_t si
   return {first, last_start < 0 ? first : std::clamp(last_start / dilation + 1, first, taps)};
 }
 
-// kCount neighbouring outputs of any kernel, with the same columns of it inside.
+// Computes kCount adjacent outputs of a kernel of any size; the same columns of the kernel are
+// inside the image for all.
 template <size_t kCount, bool kRepeated, class D>
 HWY_INLINE void any_outputs(D d, const DepthwiseImage& p, const DepthwiseStrides& s,
                             ValidRange rows, ValidRange columns, const float* in,

@@ -23,7 +23,7 @@ namespace {
 constexpr int64_t kLanes = kDwConvBlock / 4;
 static_assert(hn::MaxLanes(Sums()) == kLanes);
 
-// A block of channels of kColumns columns next to each other.
+// Computes a block of channels of kColumns adjacent columns.
 template <size_t kColumns, bool kSource, bool kSigned>
 struct DepthwiseTile {
   using V = hn::Vec<Sums>;

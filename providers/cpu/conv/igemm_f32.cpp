@@ -37,7 +37,7 @@ int64_t PackedWindowsSize(int64_t elements, int64_t outputs) {
   return (outputs + lanes() - 1) / lanes() * lanes() * elements;
 }
 
-// Panels of two vectors of outputs, the last one may be of one.
+// Packs weights into panels of two vectors of outputs; the last panel may have one.
 void PackWindows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
                  float* packed) {
   const auto elements = static_cast<int64_t>(order.size());
@@ -64,7 +64,7 @@ struct Stage {
   bool is_first, is_last;
 };
 
-// kRows x kColumns windows, for kVectors vectors of outputs.
+// The micro-kernel: kRows x kColumns windows by kVectors vectors of outputs.
 template <size_t kRows, size_t kColumns, size_t kVectors>
 struct IgemmF32Tile {
   static constexpr size_t kCount = kRows * kColumns;

@@ -38,7 +38,8 @@ constexpr int64_t kLine = 64;  // bytes of a cache line
 // of them, so that contiguous outputs are written.
 constexpr int64_t kNearWeights = 16 << 10;
 
-// VNNI groups; with longer windows results are stored too seldom for a prefetch to pay.
+// The longest window, in VNNI groups, for which outputs are prefetched; with longer ones results
+// are stored too seldom for that to pay.
 constexpr size_t kShortWindow = 32;
 
 // The outputs of a tile: `used` of them from `first` on.
@@ -49,7 +50,7 @@ struct Panel {
   int64_t ahead;  // weights so much further on are asked for: they are read next
 };
 
-// kRows x kColumns windows, for kVectors vectors of outputs.
+// The micro-kernel: kRows x kColumns windows by kVectors vectors of outputs.
 template <size_t kRows, size_t kColumns, size_t kVectors>
 struct IgemmU8S8Tile {
   static constexpr size_t kCount = kRows * kColumns;
@@ -130,7 +131,7 @@ struct IgemmU8S8Tile {
     (requantize_some<kSigned, kWindowsPerVector * parts>(sums, scales, out), ...);
   }
 
-  // Results of windows i to i + kWindowsPerVector, four vectors of sums.
+  // Stores the results of windows i to i + kWindowsPerVector, which are four vectors of sums.
   template <bool kSigned, size_t i>
   HWY_INLINE void requantize_some(const V* sums, const hn::Vec<SumScales>* scales,
                                   uint8_t* out) const {
@@ -152,7 +153,7 @@ struct IgemmU8S8Tile {
     }
   }
 
-  // Vector `place` of window `i` and those that follow.
+  // Stores vector `place` of window `i` and the ones after it.
   template <size_t i, size_t place>
   HWY_INLINE V result(const V* sums, const hn::Vec<SumScales>* scales) const {
     constexpr size_t vector = i * kVectors + place;
@@ -256,7 +257,7 @@ void IgemmU8S8(const ConvU8S8Args& p, int64_t first_row, int64_t last_row, int64
     return;
   }
   for (int64_t first = first_output; first < last_output; first += kU8S8Unit) {
-    // The first two tiles ask for every other cache line of the panel that follows.
+    // The first two tiles prefetch every other cache line of the next panel each.
     const bool is_end = first + kU8S8Unit >= p.outputs;
     int64_t done = 0;
     for_tiles<kWindows>(first_row, last_row, p.columns, [&](auto... tile) {
@@ -267,7 +268,7 @@ void IgemmU8S8(const ConvU8S8Args& p, int64_t first_row, int64_t last_row, int64
   }
 }
 
-// Bytes without their sign are added up, 128 more each.
+// Sums signed bytes as unsigned ones, each 128 more, and corrects the sum.
 int32_t SumOfBytes(const int8_t* bytes, int64_t count) {
   const Bytes d8;
   const hn::Repartition<uint64_t, Bytes> d64;
@@ -345,7 +346,8 @@ void transpose_taps(const int8_t* from, int64_t inputs, int64_t taps, int8_t* to
 
 }  // namespace
 
-// Panels of two vectors of outputs, [quads][outputs][4]; the last one may be of one.
+// Packs weights into panels of two vectors of outputs, [quads][outputs][4]; the last panel may have
+// one.
 void pack_igemm_u8s8(const int8_t* weights, int64_t inputs, int64_t taps, int64_t first,
                      int64_t last, int8_t* packed, int32_t* sums) {
   const int64_t size = inputs * taps, quads = size / kVnniGroup;

@@ -116,7 +116,7 @@ class QConvFirstLayerKernel : public Kernel {
   void pad_row(const uint8_t* from, uint8_t* to) const {
     const ConvParams& f = form_.f;
     std::memset(to, zero_, static_cast<size_t>(form_.row_bytes));
-    // A negative pad crops.
+    // A negative pad crops the input.
     const int64_t ahead = std::max<int64_t>(f.pad[1], 0), first = std::max<int64_t>(-f.pad[1], 0);
     const int64_t count = std::min(f.width - first, form_.row_bytes - ahead);
     if (!from || count <= 0) return;

@@ -46,7 +46,7 @@ class ConvU8S8Kernel : public TiledConvKernel {
     }
   }
 
-  // `count` pixels of `bytes` bytes.
+  // Copies `count` pixels of `bytes` bytes.
   void copy(const uint8_t* from, int64_t from_step, int64_t count, int64_t bytes,
             uint8_t* to) const {
     if (from_step == bytes) {

@@ -52,7 +52,7 @@ int64_t TiledConvKernel::thread_scratch() const {
   return rounded_up(f_.padded_size(), kChannelBlock);
 }
 
-// Units of rows or columns, over all images.
+// Computes units [begin, end) of rows or columns, counted over all images.
 void TiledConvKernel::run_units(const TiledConvWork& share, int64_t begin, int64_t end) const {
   const int64_t most = f_.is_line() ? f_.tile.columns : f_.tile.rows;
   while (begin < end) {
@@ -66,7 +66,7 @@ void TiledConvKernel::run_units(const TiledConvWork& share, int64_t begin, int64
   }
 }
 
-// False where it is to stop.
+// Computes one tile. Returns false once the run is cancelled.
 bool TiledConvKernel::run_tile(const TiledConvWork& share, int64_t image,
                                const OutputTile& tile) const {
   for (int64_t group = 0; group < f_.groups; ++group) {

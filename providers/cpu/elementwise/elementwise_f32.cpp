@@ -50,7 +50,7 @@ Prepared prepare_function(const KernelRequest& request) {
   return prepare_unary(request, find_unary(name), unary_params(params));
 }
 
-// Clip by bounds that the run brings.
+// Clip with bounds that are known only in the run.
 class ClipKernel : public Kernel {
  public:
   ClipKernel(UnaryParams constant, std::array<bool, 2> is_read, BroadcastLoop grid, int threads)
@@ -222,7 +222,7 @@ class FoldKernel : public Kernel {
         fold(args, begin + piece, static_cast<size_t>(std::min(kPiece, count - piece)));
     });
   }
-  // The first two are read before anything is written.
+  // Inputs 0 and 1 are read before the output is written.
   bool may_alias(size_t, size_t input) const override { return inputs_ > 1 && input < 2; }
 
  private:

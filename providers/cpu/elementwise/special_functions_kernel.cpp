@@ -36,7 +36,7 @@ HWY_INLINE V atanh_of(V x) {
   return hn::IfThenElse(hn::Le(size, set(1)), result, set(NAN));
 }
 
-// The half of x, so that the result overflows where it should, and not before.
+// exp(|x| / 2), which callers square, so that a result overflows where it should and not before.
 HWY_INLINE V half_exp(V x) {
   return exp_of(hn::Mul(hn::Abs(x), set(0.5f)));
 }

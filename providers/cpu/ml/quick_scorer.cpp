@@ -40,7 +40,7 @@ HWY_INLINE void find(const MaskedBranch* branches, size_t count, const float* x,
     const VI kept_high = hn::Set(di, static_cast<int32_t>(branch.kept[1]));
     for (size_t v = 0; v < kVectors; ++v) {
       const V value = hn::LoadU(d, values + v * lanes);
-      // Written out twice: NaNs that pass are rare.
+      // The comparison is written out twice, since branches that pass NaNs are rare.
       const auto passes =
           branch.nan_passes ? hn::Or(hn::Le(value, split), hn::IsNaN(value)) : hn::Le(value, split);
       const auto passes_as_int = hn::RebindMask(di, passes);

@@ -174,7 +174,7 @@ void TreeTraversal<T>::score(const T* x, size_t features, size_t rows, ops::Aggr
   const T* lanes[kLanes];
   int32_t at[kLanes];
   size_t row = 0;
-  // Few rows go down several trees at once, many rows down one tree after the other.
+  // A few rows traverse several trees at once; many rows traverse one tree after the other.
   for (; rows - row < kLanes && row < rows; ++row) {
     std::fill_n(lanes, kLanes, x + row * features);
     for (size_t tree = 0; tree < roots_.size(); tree += kLanes) {
@@ -226,7 +226,8 @@ void TreeTraversal<T>::mask_trees() {
         static_cast<float>(votes_[static_cast<size_t>(leaf) - branches_].weight));
 }
 
-// Leaves in the order of a walk that passes first. What several branches share is taken as often.
+// Lists the leaves in the order of a walk that takes the passing side first. A subtree that several
+// branches share is listed once for each.
 template <typename T>
 bool TreeTraversal<T>::mask_branches(int32_t at, size_t depth, MaskedTree& tree) {
   if (at >= static_cast<int32_t>(branches_)) {
@@ -247,7 +248,8 @@ bool TreeTraversal<T>::mask_branches(int32_t at, size_t depth, MaskedTree& tree)
   return mask_branches(node.next[0], depth + 1, tree);
 }
 
-// Few rows are no vector; many features are no table that stays in a near cache.
+// Whether bit masks pay: enough rows to fill a vector, and few enough features for a table that
+// stays in a near cache.
 template <typename T>
 bool TreeTraversal<T>::takes_masks(size_t features, size_t rows) const {
   constexpr size_t kFewestRows = 8, kMaxFeatures = 2048;

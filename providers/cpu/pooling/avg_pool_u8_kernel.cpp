@@ -26,7 +26,7 @@ HWY_INLINE int32_t sum_of(const T* in, size_t count) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<uint8_t> d;
   const hn::RepartitionToWide<hn::RepartitionToWide<hn::RepartitionToWide<decltype(d)>>> d_sum;
-  // Signed bytes are summed up as so many more.
+  // The offset by which signed bytes are made unsigned before they are summed.
   constexpr int kMore = std::is_signed_v<T> ? 128 : 0;
   const auto more = hn::Set(d, kMore);
   auto sums = hn::Zero(d_sum);
@@ -42,7 +42,7 @@ HWY_INLINE int32_t sum_of(const T* in, size_t count) {
   return sum;
 }
 
-// Returns how many it has added to: whole vectors.
+// Adds whole vectors, and returns the number of elements done.
 template <class D, typename T>
 HWY_INLINE size_t add_vectors(D d, const T* in, int32_t* sums, size_t count) {
   const hn::Rebind<T, D> narrow;
@@ -62,7 +62,7 @@ HWY_INLINE void add_to(const T* in, int32_t* sums, size_t count) {
     sums[i] += in[i];
 }
 
-// Step by step, in vectors of doubles.
+// The exact computation, step by step in vectors of doubles.
 template <typename T>
 HWY_INLINE void quantize_exactly(const int32_t* sums, const MeanScale& to, T* out) {
   const hn::ScalableTag<double> d;

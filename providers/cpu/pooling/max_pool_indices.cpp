@@ -90,7 +90,7 @@ class PeakKernel : public Kernel {
     if (!shape_.empty()) count_by_columns(share, indices + at);
   }
 
-  // Channel by channel.
+  // Finds maxima in bytes, channel by channel.
   void find_in_bytes(const PoolRowArgs<float>& windows, MaxPoolChannels<float> channels,
                      const In* in, In* out, std::byte* scratch) const {
     auto* from = reinterpret_cast<float*>(scratch + in_at_);

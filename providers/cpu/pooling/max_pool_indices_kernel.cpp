@@ -78,7 +78,7 @@ class MaxIndices {
   }
 
  private:
-  // Lines that are vectors.
+  // Handles lines that fit into a vector.
   HWY_INLINE void run_lanes(const T* in, T* out, I* indices) const {
     const Window1d w = windows_.line;
     const Indices<D> di;
@@ -149,7 +149,7 @@ class MaxIndices {
     return best;
   }
 
-  // kStride of 0: any.
+  // kStride 0 stands for any stride.
   template <size_t kStride>
   HWY_INLINE void merge_line(size_t row, T* out, I* indices) const {
     const D d;

@@ -17,7 +17,7 @@ using MaxIndex = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 template <typename T>
 size_t max_pool_scratch(const Window1d& line, size_t rows);
 
-// Channels of which peaks are found.
+// The channels whose maxima and indices are found.
 template <typename T>
 struct MaxPoolChannels {
   size_t count = 1;

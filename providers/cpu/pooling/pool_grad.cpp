@@ -315,7 +315,8 @@ const char* refusal(const KernelRequest& request) {
   return nullptr;
 }
 
-// None where its tables would be too long, or a row of outputs takes long.
+// The geometry of the request's pool; nullopt where its tables would be too long, or a row of
+// outputs takes too long.
 std::optional<PoolGradGeometry> geometry_of(const KernelRequest& request,
                                             const ops::PoolAttrs& attrs, int64_t lanes) {
   const Shape& x = request.outputs[0].shape;

@@ -139,7 +139,7 @@ class PoolKernel : public Kernel {
       std::transform(out, out + count, out, [&](T value) { return std::pow(value, root); });
   }
 
-  // The elements between the first and the last that are wanted become floats.
+  // Merges bytes: the elements from the first to the last one needed are converted to floats.
   void merge_bytes(const PoolTile& share, PoolRowArgs<float>& windows, const In* in, In* out,
                    std::byte* scratch) const {
     auto* from = reinterpret_cast<float*>(scratch + in_at_);

@@ -235,7 +235,7 @@ HWY_INLINE bool needs_no_line(D d, WindowAlgorithm algorithm, const Window1d& w)
          (algorithm == WindowAlgorithm::kTaps && w.stride == 1 && w.outputs >= hn::Lanes(d));
 }
 
-// The rows of outputs of one channel after the other.
+// Computes the rows of outputs, channel by channel.
 template <class D, class Op, class Of, class T = hn::TFromD<D>>
 class WindowRows {
  public:
@@ -274,9 +274,9 @@ class WindowRows {
   }
 
  private:
-  // Sizes of windows that models have most are constants where models have them: for floats, and
-  // not for powers. Code for each of them in every other case would take the compiler longer than
-  // all other kernels of pools.
+  // Common window sizes are compile-time constants for floats without powers, as models have them.
+  // Instantiating them for all other cases would take the compiler longer than all other pool
+  // kernels.
   static constexpr bool kHasConstantSizes =
       std::is_same_v<T, float> && std::is_same_v<Of, Itself> && HWY_TARGET != HWY_SCALAR;
 
@@ -380,7 +380,7 @@ class WindowRows {
     }
   }
 
-  // Lines that are vectors.
+  // Handles lines that fit into a vector.
   HWY_NOINLINE void run_lanes(size_t channels, const T* in, size_t in_step, T* out,
                               size_t out_step) const {
     const LaneTaps<D> lanes(windows_.line);

@@ -13,7 +13,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Taps that are worth a thread.
+// The least number of taps that is worth another thread.
 constexpr int64_t kTapsPerThread = 1 << 17;
 // Elements of a row of outputs, within which no deadline is checked.
 constexpr double kMaxTapsOfRow = 1 << 27;
@@ -71,7 +71,7 @@ class PixelPoolKernel : public Kernel {
   }
 
  private:
-  // Row `row` of all outputs, for one group of channels.
+  // Computes row `row`, counted over all outputs, for one group of channels.
   void run_row(const KernelArgs& args, int64_t row, int64_t group, float* line_scratch) const {
     const int64_t first = f_.channels * group / groups_ / kChannelUnit * kChannelUnit;
     const int64_t end = group + 1 == groups_

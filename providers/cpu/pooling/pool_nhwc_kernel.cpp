@@ -184,7 +184,7 @@ struct Channels {
     return lowest;
   }
 
-  // Maxima that are the lowest number are NaN where all taps are.
+  // Turns maxima that equal the lowest number into NaN where all taps are NaN.
   void mark_nan(const PixelRows& source, int64_t first, int64_t last, float* out) const {
     for (int64_t output = first; output < last; ++output) {
       const int64_t start = output * p.stride - p.pad;
@@ -250,10 +250,10 @@ void pool_row_by(const PixelWindows& p, const float* const* rows, size_t count, 
   const OutputSpans all(p, outputs);
   const PixelRows source{rows, count, p.step, 0};
   const auto height = static_cast<int64_t>(count);
-  // Writing the line and reading it is as much as one row more.
+  // Writing and reading the line costs about as much as one more row.
   if (p.kernel * (height - 1) > (height + 1) * std::min(p.stride, p.kernel))
     return pool_outputs<Join>(p, source, all, out, scratch);
-  // Pixels of many channels are read from front to back.
+  // Pixels of many channels are processed in memory order.
   constexpr int64_t kNear = 1 << 12;
   const bool is_many = p.channels > static_cast<int64_t>(kAccumulators * hn::Lanes(D()));
   const int64_t some = is_many ? std::max<int64_t>(kNear / p.channels, kAccumulators) : outputs;

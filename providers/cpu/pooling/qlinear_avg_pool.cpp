@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kChannelsAtOnce = 256;
 static_assert(kChannelsAtOnce % kMeansAtOnce == 0);
-// Sums of more bytes would not fit.
+// The most taps of a window; sums of more bytes would overflow int32.
 constexpr int64_t kMaxTaps = int64_t{1} << 23;
 
 struct QLinearPoolInput {
@@ -178,7 +178,7 @@ class RowPoolKernel : public Kernel {
   }
 
  private:
-  // Results of a task, where rows are short.
+  // The results that a task computes where rows are short.
   static constexpr int64_t kMeansOfTask = 512;
 
   size_t ints_per_thread() const {

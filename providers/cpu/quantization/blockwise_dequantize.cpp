@@ -73,7 +73,7 @@ class BlockKernel : public Kernel {
     return std::min(block_, split_.size - at % blocks_ * block_);
   }
 
-  // The elements of a block are adjacent.
+  // Dequantizes where the elements of a block are adjacent.
   void run_along(const KernelArgs& args, int64_t at) const {
     const float zero = has_zeros_ ? decoded(codes_, args.inputs[2], at) : 0;
     decode_row(codes_, args.inputs[0], begin_of(at), zero,
@@ -81,7 +81,7 @@ class BlockKernel : public Kernel {
                static_cast<float*>(args.outputs[0]) + begin_of(at), length_of(at));
   }
 
-  // Neighbours have scales of their own.
+  // Dequantizes where adjacent elements have scales of their own.
   void run_across(const KernelArgs& args, int64_t at, float* zeros) const {
     const auto width = static_cast<size_t>(split_.inner);
     const float* scales = static_cast<const float*>(args.inputs[1]) + at * split_.inner;

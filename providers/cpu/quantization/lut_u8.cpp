@@ -1,6 +1,6 @@
 #include "providers/cpu/quantization/lut_u8.h"
 
-// This set of instructions chooses from two vectors of bytes by any index at once.
+// The AVX3_DL target has VBMI, which looks up bytes in two vectors with one instruction.
 #define HWY_WANT_AVX3_DL 1
 
 #undef HWY_TARGET_INCLUDE

@@ -75,7 +75,7 @@ Prepared build(const KernelRequest& request, std::vector<ConcatPart> parts, int6
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t axis = given_axis < 0 ? given_axis + rank : given_axis;
   const bool last = wants_channels_last(request, parts);
-  // Dims by their place in memory.
+  // Reorders dims by their order in memory.
   const auto in_memory = [&](Shape dims) {
     if (last) std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
     return dims;

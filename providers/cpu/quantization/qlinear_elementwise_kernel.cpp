@@ -34,7 +34,7 @@ struct QuantizedOperands {
   HWY_INLINE QuantizedOperands from(size_t i) const { return {a + i, b + i, out + i}; }
 };
 
-// A vector of them.
+// A vector with one byte for each float lane.
 template <typename T>
 using Bytes = hn::Vec<hn::Rebind<T, D>>;
 
@@ -43,7 +43,7 @@ HWY_INLINE hn::Vec<DInt> integers(const T* bytes) {
   return hn::PromoteTo(DInt(), hn::LoadU(hn::Rebind<T, D>(), bytes));
 }
 
-// Step by step, as the reference does it.
+// The exact computation, step by step as the reference does it.
 template <typename T, class Join>
 HWY_INLINE Bytes<T> join_vector(const QLinearScales& scales, const QuantizedOperands<T>& at,
                                 const Join& join) {

@@ -105,7 +105,7 @@ class QuantizedLstmKernel : public RnnTimeLoop {
       multiply(directions_[index].r, parts.h, step.rows, column, parts.scales,
                input_of(scratch, step, first), parts.gates + column);
       for (size_t panel = first; panel < first + s_.panels_at_once; ++panel) {
-        // The gates are complete: the step has nothing left to multiply.
+        // All gate products are computed already, so lstm_step() gets a depth of 0.
         lstm_step({{parts.gates + panel * s_.block(), s_.row()},
                    scratch.h,
                    scratch.h_next,

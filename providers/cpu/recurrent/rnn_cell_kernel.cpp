@@ -136,7 +136,7 @@ HWY_INLINE V input_part(const CellStep& s, size_t row, size_t gate) {
   return hn::LoadU(d, s.x.of(row) + gate * hn::Lanes(d));
 }
 
-// The functions that few models have.
+// The rare activations, not inlined.
 HWY_NOINLINE V other_function(const CellFunction& f, V x) {
   using Kind = CellFunctionKind;
   const V zero = set(0), one = set(1), alpha = set(f.alpha), beta = set(f.beta);

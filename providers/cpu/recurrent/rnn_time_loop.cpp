@@ -168,7 +168,7 @@ void RnnTimeLoop::for_each_panel_share(int parts, const CancelFlag& sign, const 
   });
 }
 
-// The sequences of one part.
+// The scratch restricted to the sequences of one part.
 RnnTimeLoop::RnnScratch RnnTimeLoop::rows_of(const RnnScratch& scratch, int part, int parts) const {
   const auto row = [&](int at) {
     return s_.batch * static_cast<size_t>(at) / static_cast<size_t>(parts);
@@ -180,7 +180,7 @@ RnnTimeLoop::RnnScratch RnnTimeLoop::rows_of(const RnnScratch& scratch, int part
           scratch.own,    end - begin};
 }
 
-// Threads that share a direction.
+// The number of threads that share a direction.
 int RnnTimeLoop::participants() const {
   const Sharing sharing = this->sharing();
   if (sharing == Sharing::kNone) return 1;

@@ -17,7 +17,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Lines are shared out, columns by blocks of kMaxColumns.
+// The threads for the lines of an axis; columns are split in blocks of kMaxColumns.
 int threads_for_lines(const KernelRequest& request, const AxisSplit& split) {
   constexpr auto kMax = static_cast<int64_t>(kMaxColumns);
   const int64_t elements = split.outer * split.size * split.inner;

@@ -70,7 +70,8 @@ HWY_INLINE void take_rows(const CumulativeColumns& c, const T* x, Total* totals,
     take_in<is_product, kRows, false>(d, c, x + at, c.columns - at, totals + at, y + at);
 }
 
-// A few rows at a time: memory is read nearly in order, and totals not for each row.
+// A few rows are handled at a time: memory is read nearly in order, and totals are not reloaded for
+// each row.
 template <typename T, typename Total, bool is_product>
 void run_columns(const CumulativeColumns& c) {
   constexpr ptrdiff_t kRows = 4;

@@ -76,7 +76,7 @@ namespace {
 
 constexpr size_t kSamples = 512;
 
-// Elements, and a vector more.
+// The capacity of an array of `count` elements and one vector more.
 size_t padded_count(size_t count) {
   constexpr size_t kPadding = 64;
   return (count / kPadding + 2) * kPadding;

@@ -49,7 +49,7 @@ class ReduceKernel : public Kernel {
   }
 
  private:
-  // Rows by some thousand elements.
+  // Reduces rows in pieces of some thousand elements.
   void reduce_in_pieces(const float* in, float* out, int wanted) const {
     constexpr int64_t kPiece = 1 << 12;
     const int64_t rows = std::max<int64_t>(kPiece / block_.reduced, 1);
@@ -65,7 +65,7 @@ class ReduceKernel : public Kernel {
   int threads_;
 };
 
-// The last group first, then the other one.
+// Two reductions: over the last group of dims, then over the other one.
 class ReduceInTwo : public Kernel {
  public:
   ReduceInTwo(ReduceOp op, ReduceExtents block, int64_t last, int threads)
@@ -139,7 +139,7 @@ class DoubleSumKernel : public Kernel {
   int threads_;
 };
 
-// Rows, or columns that are brought into rows some at a time.
+// ReduceLogSumExp of rows, or of columns that are transposed into rows, some at a time.
 class LogSumExpKernel : public Kernel {
  public:
   LogSumExpKernel(ReduceExtents block, int threads) : block_(block) {

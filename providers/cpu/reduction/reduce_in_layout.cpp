@@ -64,7 +64,7 @@ Prepared prepare_pixels(const KernelRequest& request) {
   return prepare_middle(request, request.op, request.raw_attrs);
 }
 
-// A pool over all pixels.
+// Prepares a global pool as the reduction over all pixels.
 template <const char* const& reduction>
 Prepared prepare_global(const KernelRequest& request) {
   static const OpDef& op = op_named(reduction);

@@ -47,7 +47,7 @@ struct AddMagnitude {
     return hn::Add(sum, hn::Abs(x));
   }
 };
-// The instructions for these lose NaNs: `NanWatch` sees to them.
+// Min and Max by instructions that drop NaNs, which NanWatch restores.
 struct TakeMax {
   using Merged = TakeMax;
   template <class T>
@@ -65,8 +65,8 @@ struct TakeMin {
 template <typename Op>
 constexpr bool kLosesNan = std::is_same_v<Op, TakeMax> || std::is_same_v<Op, TakeMin>;
 
-// Notes whether a NaN went by: then that is the result, as in numpy. The bits of a NaN, without the
-// sign, are larger as an integer than those of any number.
+// Records whether any element was NaN: the result is NaN then, as in numpy. The bits of a NaN,
+// without the sign, are larger as an integer than those of any number.
 template <bool kWatches>
 class NanWatch {
  public:
@@ -178,7 +178,7 @@ HWY_INLINE void rows_of(const float* in, size_t rows, size_t count, float start,
     out[row] = row_of<Op>(in + row * count, count, start);
 }
 
-// kCount vectors of neighbouring columns.
+// Reduces kCount vectors of adjacent columns.
 template <typename Op, size_t kCount>
 HWY_INLINE void columns_at(const float* in, size_t rows, size_t width, float start, float* out) {
   const D d;
@@ -262,7 +262,7 @@ HWY_EXPORT(ReduceColumns);
 
 namespace {
 
-// The results of `count` elements each.
+// Turns accumulated values of `count` elements each into results, such as means.
 void finish(ReduceOp op, float* results, size_t results_count, size_t count) {
   const auto number = static_cast<float>(count);
   for (size_t i = 0; i < results_count; ++i) {

@@ -47,7 +47,8 @@ int64_t FindInRow(const float* row, size_t count, float wanted, bool last) {
   return -1;
 }
 
-// A NaN comes before every number, and of NaNs and of equals the first or the last one.
+// The order of candidates: NaN precedes every number; of NaNs and of equal numbers the first (or
+// the last) one wins.
 template <bool kIsMax, bool kLast>
 HWY_INLINE hn::Mask<D> comes_before(V x, V best) {
   const auto nan = hn::IsNaN(x), held = hn::IsNaN(best);
@@ -100,7 +101,7 @@ void FindInColumns(bool is_max, const float* in, size_t rows, size_t step, size_
   }
 }
 
-// Puts an element among those held, which are in order; the last of them leaves.
+// Inserts an element into the sorted list of candidates, whose last one is dropped.
 template <bool kLargest>
 HWY_INLINE void put(float x, int64_t position, size_t held, float* values, int64_t* positions) {
   size_t at = held;

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Points that are computed before their channels are taken apart.
+// The points of a tile, which are computed as pixels and then transposed to planes.
 constexpr size_t kTilePoints = 16;
 
 // Calls visit with 4, 8 or 16 as a constant.
@@ -135,7 +135,7 @@ void TurnToPixels(const float* planes, int64_t plane_step, int64_t channels, int
   }
 }
 
-// `kParts` is their number, 0 any.
+// `kParts` is the number of parts; 0: any number.
 template <size_t kLanes, size_t kParts>
 HWY_INLINE void blend_points(const PointParts& parts, const float* pixels, int64_t channels,
                              float* out, int64_t out_step) {
@@ -186,7 +186,7 @@ void BlendPlane(const PointParts& parts, const float* plane, float* out) {
   }
 }
 
-// `kParts` is their number, 0 any.
+// `kParts` is the number of parts; 0: any number.
 template <size_t kParts>
 HWY_INLINE void blend_few_lines(const float* from, int64_t step, const int32_t* at,
                                 const float* weights, size_t parts, float* out, int64_t count) {

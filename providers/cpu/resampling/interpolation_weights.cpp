@@ -128,7 +128,8 @@ void AddAxis(const SampledAxis& axis, const float* coordinates, const PointList&
         const V share = hn::Mul(hn::Load(d, before.weights + part * kPointsPerTile + i), weight);
         const size_t to = (part * neighbours + k) * kPointsPerTile + i;
         hn::Store(hn::IfThenElse(is_zero, hn::Set(indices, -1), place), indices, after.at + to);
-        // A point at no finite place has weights that are none.
+        // A part that is a zero gets weight 0: at coordinates that are not finite the weight is
+        // NaN.
         hn::Store(hn::IfThenZeroElse(hn::RebindMask(d, is_zero), share), d, after.weights + to);
       }
     }

@@ -123,7 +123,7 @@ class ResizeKernel : public Kernel {
     if (pass.is_transposed()) {
       const ChannelBlocks blocks(pass.split.outer);
       const int64_t work = blocks.lanes * (pass.out_line() * pass.parts() + pass.in_line());
-      // The last two blocks, which may overlap, fall to one thread.
+      // The last two blocks, which may overlap, are computed by one thread.
       const int64_t tasks = blocks.channels / blocks.lanes;
       for_each_task(tasks, wanted, work, [&](int64_t task, int64_t thread) {
         const int64_t end = task + 1 == tasks ? blocks.count : task + 1;

@@ -16,7 +16,7 @@ struct GemmOptimizerInput {
 constexpr size_t kRowsOfTask = 128;
 constexpr int64_t kWorkPerThread = 1 << 18;  // multiplications worth a second thread
 
-// The parts of the product, and who computes them.
+// The parts of the product, and their distribution over threads.
 struct Parts {
   ProductPart whole;
   int threads = 1;
@@ -81,7 +81,7 @@ class ProductStep : public Kernel {
         args, [&](const ProductPart& part, float* scratch) { run_part(update, part, scratch); });
   }
 
-  // Output 1 is the count; the states follow it as they follow the inputs' one.
+  // Output 1 is the count of updates; the states follow it in the order of the inputs.
   bool may_alias(size_t output, size_t input) const override {
     return output == 0 ? input == GemmOptimizerInput::kX
                        : output > 1 && input == output + GemmOptimizerInput::kRate;

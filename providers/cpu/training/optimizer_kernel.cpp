@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Whole = hn::ScalableTag<float>;
 using Single = hn::CappedTag<float, 1>;
 
-// The elements of one vector from `at` on, whose gradients are g.
+// Updates one vector of elements from `at` on, whose gradients are g.
 template <class D>
 HWY_INLINE void step(D d, const SgdUpdate& u, hn::Vec<D> g, size_t at) {
   const auto x = hn::LoadU(d, u.x + at);
@@ -55,7 +55,8 @@ HWY_INLINE void step(D d, const AdamUpdate& u, hn::Vec<D> g, size_t at) {
   hn::StoreU(square, d, u.v_out + at);
 }
 
-// A copy of the update on the stack: its pointers are then known not to change by the stores.
+// Works on a copy of the update on the stack, so that the compiler knows that stores do not change
+// its pointers.
 template <class Update>
 HWY_INLINE void update_row(const Update& given, const float* g, size_t begin, size_t count) {
   const Update u = given;
@@ -90,7 +91,8 @@ HWY_INLINE void prefetch(const AdamUpdate& u, size_t at) {
   if (u.w) prefetch(u.w + at);
 }
 
-// Columns [0, kPanelColumns) of rows [k, k + depth) of b's part, zeros behind the last.
+// Packs columns [0, kPanelColumns) of rows [k, k + depth) of b's part, with zeros past the last
+// column.
 HWY_INLINE void pack_panel(const ProductPart& part, size_t k, size_t depth, float* panel) {
   const Whole d;
   const size_t columns = part.column_end - part.column;
@@ -136,7 +138,8 @@ HWY_INLINE void multiply(const float* const* rows, size_t a_step, const float* p
   }
 }
 
-// The tile of sums [kTileRows, kPanelColumns] from `row` on; rows behind the last repeat it.
+// Computes the tile of sums [kTileRows, kPanelColumns] from `row` on; rows past the last one repeat
+// it.
 HWY_INLINE void multiply_tile(const ProductPart& part, size_t row, size_t k, size_t depth,
                               const float* panel, float* sums) {
   const size_t step = kVectors * hn::Lanes(hn::CappedTag<float, kPanelColumns / kVectors>());

@@ -17,7 +17,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Elements of a matrix that stay in a second-level cache, with their packed copies.
+// Elements of an im2col matrix that fits into the L2 cache with its packed copy.
 constexpr int64_t kMatrixElements = 1 << 17;
 
 // Neighbours in a row of windows, at one tap, that are inside the plane.
@@ -79,7 +79,7 @@ class Im2ColKernel : public Kernel {
 
   int64_t own() const { return runs_ + matrix_ + packed_ + zeros_; }
 
-  // The windows of `part`, a group of an image.
+  // Packs the windows of `part`, a group of an image.
   void pack(const KernelArgs& args, int64_t part, int64_t first, int64_t count,
             float* memory) const {
     const float* from =
@@ -106,7 +106,7 @@ class Im2ColKernel : public Kernel {
     if (found < most) runs[found].length = 0;
   }
 
-  // The elements of a plane that the runs have, zeros between them.
+  // Gathers the elements of a plane that the runs cover, with zeros between them.
   static void gather(const float* plane, std::span<const TapRun> runs, int64_t count, float* row) {
     int64_t done = 0;
     for (const TapRun& run : runs) {

@@ -66,7 +66,7 @@ class WinogradKernel : public Kernel {
 
   int64_t thread_scratch() const { return winograd_scratch(f_.image, tiles_per_block_); }
 
-  // Tiles over all images.
+  // Computes tiles [begin, end), counted over all images.
   void run_tiles(const WinogradWork& share, int64_t begin, int64_t end) const {
     const int64_t tiles = f_.image.tiles();
     while (begin < end && !share.sign.ask()) {

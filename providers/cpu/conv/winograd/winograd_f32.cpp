@@ -22,7 +22,7 @@ using V = hn::Vec<D>;
 // Tiles that are multiplied in one pass, with two vectors of outputs each.
 constexpr size_t kTiles = (kRegisters - 2) / 2 - 1;
 constexpr int64_t kMaxSharers = 4;
-// Columns of the input that are asked for, from the first of a tile.
+// Distance of the prefetch of input columns, from the first column of a tile.
 constexpr int64_t kColumnsAhead = 14;
 
 int64_t lanes() {
@@ -92,7 +92,8 @@ struct OfFour {
   }
 };
 
-// A vector of channels of one tile; places are `place` elements apart in what is written.
+// Transforms a vector of channels of one input tile; the output's places are `place` elements
+// apart.
 template <class F>
 HWY_INLINE void transform_tile(const float* from, int64_t row, int64_t column, float* to,
                                int64_t place) {
@@ -135,13 +136,14 @@ HWY_INLINE void copy_patch(const WinogradImage& p, const float* from, int64_t y,
   }
 }
 
-// An odd number of cache lines: what is in steps of as many is not in each other's way.
+// `elements`, whole cache lines, rounded up to an odd number of lines, so that accesses at this
+// stride do not fall into the same cache set.
 int64_t odd_lines(int64_t elements) {
   constexpr int64_t kLine = 16;
   return (elements / kLine | 1) * kLine;
 }
 
-// Tiles transformed: [places][blocks of channels][tiles][channels of a block].
+// The layout of transformed tiles: [places][blocks of channels][tiles][channels of a block].
 struct Spread {
   float* values;
   int64_t tiles, block, place;  // steps from block to block and place to place
@@ -152,7 +154,7 @@ struct Spread {
         place(odd_lines((inputs + kChannelBlock - 1) / kChannelBlock * block)) {}
 };
 
-// A vector of channels of all tiles, from `first` on.
+// Transforms a vector of channels, from `first` on, of all tiles.
 template <class F>
 HWY_NOINLINE void spread_channels(const WinogradImage& p, int64_t first, const Spread& spread,
                                   int64_t channel) {
@@ -180,14 +182,14 @@ HWY_NOINLINE void spread_channels(const WinogradImage& p, int64_t first, const S
   }
 }
 
-// Weights that are asked for while others are used: `step` floats with every input, and those
-// `second` floats behind.
+// Weights to prefetch while others are used: `step` floats with every input, and those `second`
+// floats further on.
 struct Ahead {
   const float* next;
   int64_t step, second;
 };
 
-// Products of one place: [tiles][unit] of outputs, of which kVectors vectors are computed.
+// Computes the products of one place, [tiles][unit] of outputs, for kVectors vectors of outputs.
 template <size_t kCount, size_t kVectors>
 HWY_INLINE void multiply_tiles(const float* in, int64_t block, int64_t inputs, const float* weights,
                                Ahead ahead, float* out) {
@@ -248,7 +250,7 @@ HWY_NOINLINE void multiply_place(const Spread& in, int64_t inputs, int64_t place
   }
 }
 
-// A vector of outputs of one tile; places are `place` elements apart in what is read.
+// Transforms a vector of outputs of one tile back; the products' places are `place` elements apart.
 template <class F>
 HWY_NOINLINE void finish_tile(const WinogradImage& p, int64_t tile, int64_t output,
                               const float* from, int64_t place) {

@@ -16,7 +16,7 @@ using V = hn::Vec<D>;
 
 constexpr size_t kSide = 3;  // the kernel is 3x3
 
-// Three values become four.
+// The weight transform for tiles of 2: three values become four.
 struct ForTwo {
   static constexpr size_t kAlpha = 4;
   template <class Store>
@@ -30,8 +30,9 @@ struct ForTwo {
   }
 };
 
-// Three values become six. The rows of G are those of the Lagrange basis: for a point p the
-// coefficients 1, p, p^2, over the product of its distances to the others.
+// The weight transform for tiles of 4: three values become six. The rows of G are those of the
+// Lagrange basis: for a point p the coefficients 1, p, p^2, over the product of its distances to
+// the others.
 struct ForFour {
   static constexpr size_t kAlpha = 6;
   static constexpr double kNear = 0.625, kFar = 1.5;
