@@ -17,9 +17,9 @@ void Executable::allocate(const PlanSegment& segment, PlanSegment::RunContext& c
     const Datum* output = output_for(allocation, state);
     if (output) {
       context.buffers[i].reset();
-      lay_into(output->tensor(), allocation, made);
+      place_in_output(output->tensor(), allocation, made);
     } else {
-      make_anew(allocation, context.buffers[i], made);
+      allocate_or_reuse(allocation, context.buffers[i], made);
     }
     auto* data =
         static_cast<std::byte*>(output ? output->tensor().raw() : context.buffers[i]->data());
@@ -65,8 +65,8 @@ bool Executable::may_be_written(const Tensor& memory, const Allocation& allocati
 
 // Makes the values of an allocation views of an output's memory. A value that is that output itself
 // is left empty.
-void Executable::lay_into(const Tensor& memory, const Allocation& allocation,
-                          std::span<Datum> made) {
+void Executable::place_in_output(const Tensor& memory, const Allocation& allocation,
+                                 std::span<Datum> made) {
   for (size_t k = 0; k < made.size(); ++k) {
     const Allocation::Held& held = allocation.values[k];
     if (held.offset == 0 && held.shape == memory.shape() && held.dtype == memory.dtype()) {
@@ -79,8 +79,8 @@ void Executable::lay_into(const Tensor& memory, const Allocation& allocation,
 }
 
 // Allocates a buffer for the values, or reuses that of the last run where nobody outside holds it.
-void Executable::make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
-                           std::span<Datum> made) const {
+void Executable::allocate_or_reuse(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
+                                   std::span<Datum> made) const {
   if (buffer && has_only_owners(buffer, made.size() + 1)) return;
   for (Datum& value : made)
     value.clear();

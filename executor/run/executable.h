@@ -65,9 +65,10 @@ class Executable {
   bool may_be_written(const Tensor& memory, const Allocation& allocation,
                       const RunState& state) const;
   void take_outputs(const RunState& state) const;
-  static void lay_into(const Tensor& memory, const Allocation& allocation, std::span<Datum> made);
-  void make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
-                 std::span<Datum> made) const;
+  static void place_in_output(const Tensor& memory, const Allocation& allocation,
+                              std::span<Datum> made);
+  void allocate_or_reuse(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
+                         std::span<Datum> made) const;
   std::shared_ptr<Buffer> allocated(const Allocation& allocation) const;
   void run_steps(PlanSegment& segment, PlanSegment::RunContext& context, RunState& state,
                  std::vector<NodeTiming>* profile);

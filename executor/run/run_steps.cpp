@@ -18,7 +18,7 @@ void rebase(const PlanSegment& segment, PlanSegment::RunContext& context, std::b
 }
 
 // Makes `slot` the view `alias` of `source`.
-const Datum* lay_alias(Datum& slot, const Tensor& source, const Alias& alias) {
+const Datum* make_view(Datum& slot, const Tensor& source, const Alias& alias) {
   slot.as_tensor().assign(source.dtype(), alias.shape, source.buffer(),
                           source.byte_offset() + alias.offset);
   return &slot;
@@ -113,7 +113,7 @@ void Executable::refer_to_aliases(const PlanSegment& segment, PlanSegment::RunCo
   for (size_t i = 0; i < segment.aliases.size(); ++i) {
     const Alias& alias = segment.aliases[i];
     const Tensor& source = state.values[alias.source]->tensor();
-    state.refer(alias.value, lay_alias(context.aliases[i], source, alias));
+    state.refer(alias.value, make_view(context.aliases[i], source, alias));
   }
 }
 
@@ -178,7 +178,7 @@ void Executable::evaluate_step(const Step& step, PlanSegment::RunContext& contex
   for (size_t i = 0; i < step.aliases.size(); ++i) {
     const Alias& alias = step.aliases[i];
     const Tensor& source = state.values[alias.source]->tensor();
-    state.refer(alias.value, lay_alias(context.aliases[step.first_alias + i], source, alias));
+    state.refer(alias.value, make_view(context.aliases[step.first_alias + i], source, alias));
   }
 }
 

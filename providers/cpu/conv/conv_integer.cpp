@@ -29,7 +29,7 @@ struct ConvIntegerPlan {
   int64_t batch, channels, group, outputs;  // outputs: channels of the result
   int64_t in_spatial, padded_spatial, out_spatial;
   size_t taps, terms, pairs;  // terms: taps of all channels of a group
-  bool is_padded, side_by_side;
+  bool is_padded, are_contiguous;
   int64_t step;                                    // between neighbours of a line
   std::vector<int64_t> tap_offsets;                // in a padded channel
   std::vector<std::pair<int64_t, int64_t>> lines;  // offsets in the image and the padded one
@@ -78,11 +78,11 @@ void cut_tiles(ConvIntegerPlan& plan, const ops::Window& window, const Shape& pi
     for (int64_t done = 0; done < length;) {
       const int64_t at = source + done * plan.step;
       const bool is_full =
-          plan.tiles.empty() || (plan.side_by_side ? at - plan.tiles.back().source >= kColumns
-                                                   : plan.tiles.back().columns == kColumns);
+          plan.tiles.empty() || (plan.are_contiguous ? at - plan.tiles.back().source >= kColumns
+                                                     : plan.tiles.back().columns == kColumns);
       if (is_full) plan.tiles.push_back({at, 0, plan.pieces.size(), plan.pieces.size()});
       ColumnTile& tile = plan.tiles.back();
-      const int64_t column = plan.side_by_side ? at - tile.source : tile.columns;
+      const int64_t column = plan.are_contiguous ? at - tile.source : tile.columns;
       const int64_t count = std::min(length - done, kColumns - column);
       plan.pieces.push_back({column, count, at, output + done});
       tile.columns = column + count;
@@ -112,7 +112,7 @@ ConvIntegerPlan make_plan(const ops::Window& window, const Shape& x, const Shape
   plan.padded_spatial = element_count(padded);
   plan.out_spatial = element_count(window.out);
   plan.step = window.strides.back();
-  plan.side_by_side = window.strides == ones;
+  plan.are_contiguous = window.strides == ones;
   const Shape pitches = pitches_of(padded), in_pitches = pitches_of(window.in);
   for_each_index(window.kernel, [&](const Shape& tap) {
     plan.tap_offsets.push_back(offset_of(tap, window.dilations, pitches));
@@ -232,7 +232,7 @@ class ConvolutionKernel : public Kernel {
 
   // Reads the bytes of one tap for all columns of a tile; `line` is the scratch for them.
   const uint8_t* tap_line(const ColumnTile& tile, const uint8_t* tap, uint8_t* line) const {
-    if (plan_.side_by_side) return tap + tile.source;
+    if (plan_.are_contiguous) return tap + tile.source;
     for (size_t at = tile.first_piece; at < tile.end_piece; ++at) {
       const Piece& piece = plan_.pieces[at];
       for (int64_t i = 0; i < piece.count; ++i)

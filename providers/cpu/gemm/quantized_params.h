@@ -40,9 +40,8 @@ class IntegerCall {
   int32_t x_zero(const KernelArgs& args) const;
   // The zero point of row `row` of x, which may have one for each row.
   int32_t x_zero(const KernelArgs& args, int64_t row) const;
-  // The zero points of the weights of all channels. `zeros` is w_zeros_of() in a run, or the
-  // constant's elements while the kernel is prepared; null: 0.
-  void w_zeros(const void* zeros, std::vector<int16_t>& out) const;
+  // The zero point of a channel's weights. `zeros` is w_zeros_of() in a run, or the constant's
+  // elements while the kernel is prepared; null: 0.
   int16_t w_zero(const void* zeros, int64_t channel) const;
   const void* w_zeros_of(const KernelArgs& args) const {
     return has(slots_.w_zero) ? args.inputs[slots_.w_zero] : nullptr;

@@ -25,12 +25,12 @@ int64_t column_major(int64_t element, const Shape& shape) {
 
 // MaxPool with indices on elements of type `In`, computed as floats unless they are doubles.
 template <typename In>
-class PeakKernel : public Kernel {
+class MaxPoolIndicesKernel : public Kernel {
  public:
   using T = std::conditional_t<std::is_same_v<In, double>, double, float>;
 
   // `shape` is that of a channel where its elements are to be counted by columns, else empty.
-  PeakKernel(const PoolPlan& plan, Shape shape, int threads)
+  MaxPoolIndicesKernel(const PoolPlan& plan, Shape shape, int threads)
       : plan_(plan),
         shape_(std::move(shape)),
         threads_(static_cast<int>(std::min<double>(threads, plan.work() / kWorkPerThread + 1))) {
@@ -134,13 +134,14 @@ Prepared prepare_plan(const KernelRequest& request, const CollapsedWindow& windo
   const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
   if (const char* why = why_unsupported_tables({windows.out_rows()})) return Prepared::refuse(why);
   const PoolPlan plan(windows, {kLineLength, kLineLength, kTaskWork, min_tasks});
-  using Index = MaxIndex<typename PeakKernel<In>::T>;
+  using Index = MaxIndex<typename MaxPoolIndicesKernel<In>::T>;
   if (plan.work_of_row() > kMaxWork || plan.in_size() > std::numeric_limits<Index>::max())
     return Prepared::refuse("windows of this size are left to the reference");
   if (kIsByte<In> && plan.in_size() > kMaxWidened)
     return Prepared::refuse("channels of so many bytes are left to the reference");
-  return Prepared::accept(std::make_unique<PeakKernel<In>>(plan, std::move(shape), request.threads),
-                          "max_pool_indices");
+  return Prepared::accept(
+      std::make_unique<MaxPoolIndicesKernel<In>>(plan, std::move(shape), request.threads),
+      "max_pool_indices");
 }
 
 }  // namespace

@@ -19,16 +19,16 @@ template <class D>
 using Indices = hn::RebindToSigned<D>;
 
 template <class D>
-struct Peak {
+struct Maximum {
   hn::Vec<D> value;
   hn::Vec<Indices<D>> index;
 
-  HWY_INLINE void take(hn::Mask<D> which, const Peak& other) {
+  HWY_INLINE void take(hn::Mask<D> which, const Maximum& other) {
     value = hn::IfThenElse(which, other.value, value);
     index = hn::IfThenElse(hn::RebindMask(Indices<D>(), which), other.index, index);
   }
   // `other` is of elements some of which are before and some behind those of this one.
-  HWY_INLINE void merge(const Peak& other) {
+  HWY_INLINE void merge(const Maximum& other) {
     const auto earlier = hn::RebindMask(D(), hn::Lt(other.index, index));
     const auto later = hn::RebindMask(D(), hn::Gt(other.index, index));
     const auto same = hn::And(hn::Eq(other.value, value), earlier);
@@ -87,18 +87,18 @@ class MaxIndices {
     const auto load = [&](const T* at) HWY_ATTR { return line.load(at); };
     const auto nan = hn::Set(D(), std::numeric_limits<T>::quiet_NaN());
     for (size_t row = 0; row < windows_.rows; ++row) {
-      Peak<D> inside = across_taps(row, in, 0, load);
+      Maximum<D> inside = across_taps(row, in, 0, load);
       inside.value = line.with(inside.value, nan);
       inside.index = index_line.with(inside.index, hn::Set(di, I(-1)));
-      Peak<D> best = at_lanes(inside, lane_taps_.indices[0]);
+      Maximum<D> best = at_lanes(inside, lane_taps_.indices[0]);
       for (size_t k = 1; k < w.kernel; ++k)
         best.merge(at_lanes(inside, lane_taps_.indices[k]));
       outputs.store(best.value, out + row * windows_.row_step);
       index_outputs.store(best.index, indices + row * windows_.row_step);
     }
   }
-  HWY_INLINE Peak<D> at_lanes(const Peak<D>& line,
-                              const typename LaneTaps<D>::Indices& from) const {
+  HWY_INLINE Maximum<D> at_lanes(const Maximum<D>& line,
+                                 const typename LaneTaps<D>::Indices& from) const {
     const auto moved = hn::TableLookupLanes(hn::BitCast(D(), line.index), from);
     return {hn::TableLookupLanes(line.value, from), hn::BitCast(Indices<D>(), moved)};
   }
@@ -120,7 +120,7 @@ class MaxIndices {
     const auto whole = [&](const T* at) HWY_ATTR { return hn::LoadU(d, at); };
     for (size_t i = 0; i < w.in && w.in >= lanes; i += lanes) {
       i = std::min(i, w.in - lanes);  // some of the last ones twice
-      const Peak<D> best = across_taps(row, in, i, whole);
+      const Maximum<D> best = across_taps(row, in, i, whole);
       hn::StoreU(best.value, d, values + i);
       hn::StoreU(best.index, di, indices + i);
     }
@@ -128,20 +128,20 @@ class MaxIndices {
     const PartialVector<D> line(d, w.in);
     const PartialVector<Indices<D>> index_line(di, w.in);
     const auto part = [&](const T* at) HWY_ATTR { return line.load(at); };
-    const Peak<D> best = across_taps(row, in, 0, part);
+    const Maximum<D> best = across_taps(row, in, 0, part);
     line.store(best.value, values);
     index_line.store(best.index, indices);
   }
 
   // Rows are merged in order; a NaN loses to every later element.
   template <class Load>
-  HWY_INLINE Peak<D> across_taps(size_t row, const T* in, size_t i, const Load& load) const {
+  HWY_INLINE Maximum<D> across_taps(size_t row, const T* in, size_t i, const Load& load) const {
     const Indices<D> di;
     const int64_t* taps = windows_.taps + windows_.tap_starts[row];
     const int64_t* end = windows_.taps + windows_.tap_starts[row + 1];
-    Peak<D> best{load(in + *taps + i), hn::Set(di, static_cast<I>(*taps))};
+    Maximum<D> best{load(in + *taps + i), hn::Set(di, static_cast<I>(*taps))};
     while (++taps < end) {
-      const Peak<D> next{load(in + *taps + i), hn::Set(di, static_cast<I>(*taps))};
+      const Maximum<D> next{load(in + *taps + i), hn::Set(di, static_cast<I>(*taps))};
       best.take(hn::Or(hn::IsNaN(best.value), hn::Gt(next.value, best.value)), next);
     }
     const auto column = hn::Add(hn::Load(di, columns_), hn::Set(di, static_cast<I>(i)));
@@ -160,7 +160,7 @@ class MaxIndices {
       if (w.outputs >= lanes) i = std::min(i, w.outputs - lanes);
       const size_t count = std::min(lanes, w.outputs - i);
       const size_t at = row * step_ + i * w.stride;
-      Peak<D> best = load_windows<kStride>(at);
+      Maximum<D> best = load_windows<kStride>(at);
       for (size_t k = 1; k < w.kernel; ++k)
         best.merge(load_windows<kStride>(at + k * w.dilation));
       if (count == lanes) {
@@ -175,11 +175,11 @@ class MaxIndices {
 
   // An element of a vector of windows each, the first of which is at `at`.
   template <size_t kStride>
-  HWY_INLINE Peak<D> load_windows(size_t at) const {
+  HWY_INLINE Maximum<D> load_windows(size_t at) const {
     const D d;
     const Indices<D> di;
     if constexpr (kStride == 1) return {hn::LoadU(d, values_ + at), hn::LoadU(di, indices_ + at)};
-    Peak<D> even, odd;
+    Maximum<D> even, odd;
     if constexpr (kStride == 2) {
       hn::LoadInterleaved2(d, values_ + at, even.value, odd.value);
       hn::LoadInterleaved2(di, indices_ + at, even.index, odd.index);
@@ -211,7 +211,7 @@ HWY_INLINE void find_maxima(const cpu::PoolRowArgs<T>& windows, const MaxPoolCha
   using D = hn::ScalableTag<T>;
   const size_t count = windows.rows * windows.row_step;
   auto* found = reinterpret_cast<MaxIndex<T>*>(scratch);
-  const MaxIndices<D> peaks(windows, channels.first, scratch + 2 * count_of_indices<D>(count));
+  const MaxIndices<D> maxima(windows, channels.first, scratch + 2 * count_of_indices<D>(count));
   // Indices are read one channel later: what has just been stored is slow to load.
   const size_t padded = count_of_indices<D>(count);
   const auto widen = [&](size_t channel) HWY_ATTR {
@@ -222,8 +222,8 @@ HWY_INLINE void find_maxima(const cpu::PoolRowArgs<T>& windows, const MaxPoolCha
       to[i] = begin + static_cast<int64_t>(from[i]);
   };
   for (size_t channel = 0; channel < channels.count; ++channel) {
-    peaks.run(channels.in + channel * channels.in_step + channels.first,
-              channels.out + channel * channels.out_step, found + channel % 2 * padded);
+    maxima.run(channels.in + channel * channels.in_step + channels.first,
+               channels.out + channel * channels.out_step, found + channel % 2 * padded);
     if (channel > 0) widen(channel - 1);
   }
   if (channels.count > 0) widen(channels.count - 1);

@@ -118,7 +118,7 @@ int64_t transpose_few(const float* planes, int64_t plane_step, int64_t channels,
   return begin;
 }
 
-void TurnToPixels(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
+void PlanesToNhwc(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
                   int64_t lanes, float* pixels) {
   int64_t begin = 0;
   if (channels < lanes) {
@@ -263,7 +263,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(TurnToPixels);
+HWY_EXPORT(PlanesToNhwc);
 HWY_EXPORT(BlendPixels);
 HWY_EXPORT(BlendPlane);
 HWY_EXPORT(BlendLines);
@@ -271,7 +271,7 @@ HWY_EXPORT(BlendBins);
 
 void planes_to_nhwc(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
                     int64_t lanes, float* pixels) {
-  HWY_DYNAMIC_DISPATCH(TurnToPixels)(planes, plane_step, channels, count, lanes, pixels);
+  HWY_DYNAMIC_DISPATCH(PlanesToNhwc)(planes, plane_step, channels, count, lanes, pixels);
 }
 
 void interpolate_pixels(const PointParts& parts, const float* pixels, int64_t lanes,

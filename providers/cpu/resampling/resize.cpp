@@ -41,7 +41,7 @@ struct AxisPass {
   int64_t in_line() const { return split.size * split.inner; }
   int64_t out_line() const { return out * split.inner; }
   // Elements of a thread's scratch memory.
-  int64_t rotary_size() const {
+  int64_t scratch_size() const {
     return is_transposed() ? in_line() * ChannelBlocks(split.outer).lanes : 0;
   }
 
@@ -95,7 +95,7 @@ class ResizeKernel : public Kernel {
       : passes_(std::move(passes)), fill_(fill), threads_(threads) {
     for (size_t i = 0; i < passes_.size(); ++i) {
       if (i + 1 < passes_.size()) largest_ = std::max(largest_, passes_[i].count());
-      tiles_ = std::max(tiles_, passes_[i].rotary_size());
+      tiles_ = std::max(tiles_, passes_[i].scratch_size());
     }
   }
 
