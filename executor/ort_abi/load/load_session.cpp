@@ -122,8 +122,11 @@ std::unique_ptr<OrtSession> load_session(const OrtEnv& env, const ModelSource& s
                                          const OrtSessionOptions& options) {
   auto made = std::make_unique<OrtSession>(env, source, options);
   // Providers that were appended by name are the program's choice already.
-  if (options.selection.delegate && !options.appends_cpu)
-    select_devices(options.selection, made->session.metadata());
+  if (options.selection.delegate && !options.appends_cpu) {
+    ModelMetadata metadata = made->session.metadata();
+    if (!made->names_version) metadata.model_version = INT64_MAX;
+    select_devices(options.selection, metadata);
+  }
   return made;
 }
 

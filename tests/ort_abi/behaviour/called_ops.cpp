@@ -8,24 +8,28 @@ struct Kernel {
   OrtOp *add = nullptr, *top = nullptr;
 };
 
+// Of float, with indices of int64 where the operator has some.
 OrtOp* made_op(const std::string& label, const OrtKernelInfo* info, const char* name,
                const char* domain, int version, const std::vector<OrtOpAttr*>& attributes,
                int inputs, int outputs) {
   OrtOp* op = nullptr;
-  const char* type = "T";
-  const ONNXTensorElementDataType of = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
-  answer(label, lib.api->CreateOp(info, name, domain, version, &type, &of, 1, attributes.data(),
-                                  static_cast<int>(attributes.size()), inputs, outputs, &op));
+  const char* parameters[] = {"T", "I"};
+  const ONNXTensorElementDataType types[] = {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
+                                             ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64};
+  answer(label, lib.api->CreateOp(info, name, domain, version, parameters, types, outputs,
+                                  attributes.data(), static_cast<int>(attributes.size()), inputs,
+                                  outputs, &op));
   return op;
 }
 
 void* make_kernel(const OrtCustomOp*, const OrtApi*, const OrtKernelInfo* info) {
   auto* kernel = new Kernel;
   kernel->add = made_op("make Add", info, "Add", "", 14, {}, 2, 1);
-  const int64_t axis = -1, smallest = 0;
-  std::vector<OrtOpAttr*> attributes(2);
+  const int64_t axis = -1, smallest = 0, sorted = 1;
+  std::vector<OrtOpAttr*> attributes(3);
   (void)lib.api->CreateOpAttr("axis", &axis, 1, ORT_OP_ATTR_INT, &attributes[0]);
   (void)lib.api->CreateOpAttr("largest", &smallest, 1, ORT_OP_ATTR_INT, &attributes[1]);
+  (void)lib.api->CreateOpAttr("sorted", &sorted, 1, ORT_OP_ATTR_INT, &attributes[2]);
   kernel->top = made_op("make TopK", info, "TopK", "", 11, attributes, 2, 2);
   for (OrtOpAttr* attribute : attributes)
     lib.api->ReleaseOpAttr(attribute);
