@@ -71,7 +71,8 @@ class Datum {
   const SparseTensor& sparse() const;
 
   Type type() const;  // with concrete shapes
-  // Of this kind and these element types? Shapes are not looked at, and nothing is allocated.
+  // Whether the value is of this kind and has these element types. Shapes are not looked at, and
+  // nothing is allocated.
   bool has_kind(const Type& type) const;
 
   // For slots, which are filled again and again (ir/buffer_pool.h).

@@ -30,8 +30,7 @@ struct Value {
   Node* producer = nullptr;  // null for inputs, captures and constants
   size_t producer_slot = 0;
   std::shared_ptr<const Tensor> constant;  // set when known before the run
-  // Of a graph input: what it is where the caller gives nothing. The caller may give something
-  // else.
+  // The default of a graph input: its value where the caller gives none.
   std::shared_ptr<const Tensor> default_value;
   std::optional<Dims> dims;  // elements of a small integer tensor, where known as dims
   std::vector<Use> uses;     // written by Graph only; one entry for each slot
@@ -157,7 +156,7 @@ std::vector<GraphPtr> subgraphs_of(const Node& node);
 std::vector<GraphPtr> subgraphs_of(const Attrs& attrs);
 // A deep copy, subgraphs included; constants are shared.
 std::shared_ptr<Graph> clone(const Graph& graph);
-// The same attributes, with copies of the subgraphs among them.
+// A copy of the attributes, with copies of the subgraphs among them.
 Attrs clone_subgraphs(const Attrs& attrs);
 
 // What inference found, completed by what was known before (names of dims, a shape where none was
@@ -166,7 +165,7 @@ Type merge_types(const Type& inferred, const Type& known, std::string_view name)
 // Infers the types of one node's outputs from its inputs and sets them (and dims, and declared
 // names stay). Errors carry the node's name. A type that was set before is kept where it says more.
 void infer_node(Graph& graph, Node& node);
-// The same for all nodes in order, subgraphs included.
+// Infers the types of all nodes in order, subgraphs included.
 void infer_types(Graph& graph);
 
 // Checks that order, links, uses and types are consistent; throws kInternal (or kInvalidModel from

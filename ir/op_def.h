@@ -37,7 +37,7 @@ struct TypeSet {
         others(of_others) {}
   // Whether a value of the type may be given.
   bool has(const Type& type) const;
-  // As errors list it: "float or double; seq(tensor(float))".
+  // The types as errors list them: "float or double; seq(tensor(float))".
   std::string text() const;
 };
 
@@ -126,7 +126,7 @@ class InferContext {
   }
   // The elements of a 1-D (or scalar) integer input, as far as they are known at all.
   std::optional<Dims> dims(size_t input) const;
-  // The same when every element is an integer.
+  // The elements of a 1-D (or scalar) integer input where every one is a known integer.
   std::optional<std::vector<int64_t>> int64s(size_t input) const;
   std::span<const InferInput> captures() const { return inputs_.subspan(formal_); }
   std::span<const InferInput> all_inputs() const { return inputs_; }
@@ -279,7 +279,7 @@ enum class LayoutRole : uint8_t {
   kPermutes  // may give another layout rather than move elements
 };
 
-// Of a mask of inputs, which has no bits for those beyond the first 32.
+// Whether a mask of inputs has the bit of `slot`; inputs beyond the first 32 have no bit.
 inline bool has_bit(uint32_t mask, size_t slot) {
   return slot < 32 && (mask >> slot & 1u);
 }

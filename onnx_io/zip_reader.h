@@ -22,7 +22,7 @@ class ZipReader {
   // In the order of the archive.
   std::vector<std::string> names() const;
   bool has(const std::string& name) const;
-  // Of the unpacked member, as the archive says.
+  // The size in bytes of the unpacked member, as the archive says.
   uint64_t size_of(const std::string& name) const;
   std::shared_ptr<Buffer> read(const std::string& name) const;
   // Where the packed bytes of a member are in the file.

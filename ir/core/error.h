@@ -35,9 +35,9 @@ class Error : public std::exception {
   // The message, UTF-8; belongs to the error.
   const char* what() const noexcept override { return message_.c_str(); }
 
-  // The same error with "CONTEXT: " put before its message.
+  // A copy of this error with "CONTEXT: " put before its message.
   Error with_context(std::string_view context) const;
-  // The same error with this node's name, for node().
+  // A copy of this error whose node() is `node`.
   Error at_node(std::string node) const;
 
  private:

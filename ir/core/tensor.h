@@ -82,7 +82,7 @@ class Tensor {
   // Elements are not initialised (strings are empty). Throws kResourceExhausted beyond the memory
   // budget.
   static Tensor allocate(DType dtype, Shape shape);
-  // As allocate(), filled with zeros or empty strings.
+  // Like allocate(), filled with zeros or empty strings.
   static Tensor zeros(DType dtype, Shape shape);
   // Copies `values`, as many as the shape has elements; T decides the dtype.
   template <typename T>
@@ -96,8 +96,8 @@ class Tensor {
     return of(std::vector<T>{value}, {});
   }
 
-  // As if made anew from these, but the memory of the shape serves again. `shape` may be the
-  // tensor's own.
+  // Makes this the tensor that a constructor would make of these, but uses the memory of the shape
+  // again. `shape` may be the tensor's own.
   void assign(DType dtype, std::span<const int64_t> shape, std::shared_ptr<Buffer> buffer,
               size_t byte_offset = 0);
   // Undefined from now on, with the memory of the shape.
@@ -111,7 +111,8 @@ class Tensor {
   size_t rank() const { return shape_.size(); }
   // Elements; 1 for a scalar.
   int64_t count() const { return count_; }
-  // Of the elements, with several in a byte for packed types. Strings count as their handles.
+  // The size of the elements, with several in a byte for packed types. Strings count as their
+  // handles.
   size_t bytes() const { return bytes_for(dtype_, count_); }
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
   size_t byte_offset() const { return offset_; }  // where it begins in its buffer
@@ -126,7 +127,7 @@ class Tensor {
     check_type(dtype_of<T>());
     return {static_cast<const T*>(raw()), static_cast<size_t>(count_)};
   }
-  // The same to be written, before the tensor is handed on.
+  // The elements, to be written before the tensor is handed on.
   template <typename T>
   std::span<T> mutable_values() {
     check_type(dtype_of<T>());
@@ -139,7 +140,7 @@ class Tensor {
   std::vector<double> to_doubles() const;
 
   TensorView view() const { return {dtype_, shape_, raw()}; }
-  // The same elements under another shape of equal count.
+  // A tensor of the same elements under another shape of equal count.
   Tensor reshaped(Shape shape) const;
   // Elements [begin, end) of the first dim; shares the buffer. Not for packed types unless whole
   // bytes.

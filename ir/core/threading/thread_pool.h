@@ -56,8 +56,8 @@ class JoinableLoop {
   void open(int participants, ThreadPool::Body body, const void* context);
   // Lets nobody in any more and waits for those inside: some microseconds awake, then asleep.
   void close_and_wait();
-  // From a helper: takes part, preferably at seat `preferred`, where the loop is open and a seat is
-  // left. The memory of the loop must outlast the call.
+  // Called by a helper thread: takes part, preferably at seat `preferred`, where the loop is open
+  // and a seat is left. The memory of the loop must outlast the call.
   void try_join(int preferred);
 
  private:

@@ -17,7 +17,7 @@ struct FusedActivation {
   std::string name;
   std::vector<float> params;
 };
-// Is it none or one of these, with as many parameters as it takes?
+// Whether the activation is none or one of these, with as many parameters as it takes.
 bool is_known(const FusedActivation& activation);
 // The bounds of an activation that only clips its input; nullopt for others. None has no bounds.
 struct ClipBounds {

@@ -69,7 +69,7 @@ TapRange taps_inside(int64_t start, int64_t kernel, int64_t dilation, int64_t si
 Dims window_dims(const WindowSpec& spec, const Dims& input, const Dims& kernel);
 Dims transposed_window_dims(const WindowSpec& spec, const Dims& input, const Dims& kernel);
 
-// The same with the pads, for sizes that are known.
+// The window of inputs whose sizes are known, with the pads worked out.
 Window make_window(const WindowSpec& spec, const Shape& input, const Shape& kernel);
 Window make_transposed_window(const WindowSpec& spec, const Shape& input, const Shape& kernel);
 

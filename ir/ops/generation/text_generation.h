@@ -59,7 +59,7 @@ class LanguageModel {
   virtual Sequences prompt() const = 0;
   // Logits [rows, vocabulary] of the word behind the prompt.
   virtual std::vector<float> first() = 0;
-  // The same after one more word; row i continues row origins[i].
+  // Like first(), after one more word; row i continues row origins[i].
   virtual std::vector<float> next(const Sequences& sequences, std::span<const int64_t> origins) = 0;
   int64_t vocabulary() const { return vocabulary_; }  // known after first()
 

@@ -133,7 +133,7 @@ TreeEnsembleModel<T> build_ensemble(const TreeClassifierAttrs& attrs);
 template <typename T>
 std::vector<T> base_values(const TreeNodeAttrs& attrs);
 
-// Are scores for X of this type summed in double?
+// Whether scores for X of type `input` are summed in double.
 bool in_double(const TreeEnsembleAttrs& attrs, DType input);
 bool in_double(const TreeRegressorAttrs& attrs, DType input);
 bool in_double(const TreeClassifierAttrs& attrs, DType input);

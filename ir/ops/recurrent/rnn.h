@@ -57,7 +57,7 @@ struct LstmAttrs : RecurrentAttrs {
   }
 };
 
-// Of com.microsoft::DynamicQuantizeLSTM.
+// Attributes of com.microsoft::DynamicQuantizeLSTM.
 struct QuantizedLstmAttrs {
   std::optional<std::vector<float>> activation_alpha, activation_beta;
   std::optional<std::vector<std::string>> activations;
