@@ -22,8 +22,8 @@ struct CustomAttribute {
   bool is_optional = false;  // there is no default: a call may have none
 };
 
-// What a name in a signature stands for: tensors, and where they are given sequences, optional
-// tensors and optional sequences, of these element types.
+// The types that a name in a signature stands for: tensors, and where they are given sequences,
+// optional tensors and optional sequences, of these element types.
 struct CustomTypes {
   std::string name;
   DTypeSet tensors;
@@ -33,15 +33,15 @@ struct CustomTypes {
   std::string others = {};  // as TypeSet::others has them: "map(int64, float);..."
 };
 
-// What a function of the program throws to end the run altogether (an interrupt from the keyboard):
-// it leaves the run as it is, where other exceptions become errors of the node.
+// An exception by which a function of the program ends the run altogether (an interrupt from the
+// keyboard): it leaves the run as it is, where other exceptions become errors of the node.
 struct Interruption {
   virtual ~Interruption() = default;
 };
 
-// What a program says of its operator. Functions may be called by many threads at once, and must
-// not change what they share. What they throw becomes an Error that names operator and node: an
-// Error keeps its code, an Interruption passes, other exceptions are kInvalidArgument.
+// A program's description of its operator. Functions may be called by many threads at once, and
+// must not change what they share. An exception from them becomes an Error that names operator and
+// node: an Error keeps its code, an Interruption passes, other exceptions are kInvalidArgument.
 struct CustomOp {
   std::string domain;  // neither ONNX's own ("", "ai.onnx") nor "sardonyx"
   std::string name;

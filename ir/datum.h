@@ -56,7 +56,7 @@ class Datum {
     return !std::holds_alternative<std::monostate>(value_) && !is_cleared_tensor();
   }
   explicit operator bool() const { return defined(); }
-  // What kind of value it is; all are false for an omitted one.
+  // The kind of the value; all are false for an omitted one.
   bool is_tensor() const { return std::holds_alternative<Tensor>(value_) && !is_cleared_tensor(); }
   bool is_sequence() const { return holds<Sequence>(); }
   bool is_optional() const { return holds<OptionalDatum>(); }

@@ -23,7 +23,7 @@ struct Use {
   bool operator==(const Use&) const = default;
 };
 
-// What a node makes, or what a graph is given. Its links are changed by Graph alone.
+// The output of a node, or an input of a graph. Its links are changed by Graph alone.
 struct Value {
   std::string name;  // unique within its graph
   Type type;
@@ -73,7 +73,7 @@ class Graph {
   std::string name;
   std::string doc;
 
-  // In an order in which they can run.
+  // The nodes in an order in which they can run.
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& captures() const { return captures_; }
@@ -159,7 +159,7 @@ std::shared_ptr<Graph> clone(const Graph& graph);
 // A copy of the attributes, with copies of the subgraphs among them.
 Attrs clone_subgraphs(const Attrs& attrs);
 
-// What inference found, completed by what was known before (names of dims, a shape where none was
+// The inferred type, completed by what was known before (names of dims, a shape where none was
 // inferred); throws kInvalidModel naming the value where the two contradict each other.
 Type merge_types(const Type& inferred, const Type& known, std::string_view name);
 // Infers the types of one node's outputs from its inputs and sets them (and dims, and declared
@@ -190,7 +190,7 @@ class GraphEmitter : public Emitter {
   }
   static Value* unwrap(const Val& val) { return val.as<Value>(); }
 
-  // What new nodes are given as name, scope and source.
+  // Sets the name, scope and source that new nodes are given.
   void set_origin(const Node& node);
   void set_origin(std::string name, std::string scope, std::string source);
 

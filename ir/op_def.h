@@ -84,7 +84,7 @@ struct Signature {
   const Param& output(size_t index) const;
 };
 
-// What type and shape inference sees of one input.
+// The knowledge that type and shape inference has of one input.
 struct InferInput {
   Type type;                         // kNone where omitted
   const Tensor* constant = nullptr;  // the value, where known
@@ -296,8 +296,8 @@ struct OffsetsCall {
     return raw_attrs.as<S>();
   }
 };
-// Where each part begins among the row-major elements of the whole, counted in elements; nullopt
-// where a part is scattered over the whole.
+// The index at which each part begins among the row-major elements of the whole; nullopt where a
+// part is scattered over the whole.
 using Offsets = std::optional<std::vector<int64_t>>;
 
 struct OpDef {
@@ -311,7 +311,8 @@ struct OpDef {
   TypeConstraints types = {};
   const AttrSchema* attrs = attr_schema<NoAttrs>();
   void (*infer)(InferContext&) = nullptr;
-  // What the op means: one of these; a body beside a reference serves opsets that lack the op.
+  // The implementation that defines the op: one of these; a body beside a reference serves opsets
+  // that lack the op.
   void (*reference)(const KernelCall&) = nullptr;     // outputs' shapes are known from infer
   void (*evaluate)(const EvalCall&) = nullptr;        // they are not, or they are no tensors
   Vals (*body)(Emitter&, const BodyCall&) = nullptr;  // in other ops

@@ -15,7 +15,7 @@
 
 namespace sardonyx {
 
-// What elements of 16 bytes (complex128) are moved as.
+// The type as which elements of 16 bytes (complex128) are moved.
 struct Bytes16 {
   uint64_t words[2];
   bool operator==(const Bytes16&) const = default;

@@ -30,7 +30,7 @@ class Buffer {
   // Memory of somebody else's; `keeper` is held as long as the buffer lives.
   static std::shared_ptr<Buffer> borrow(void* data, size_t bytes, std::shared_ptr<void> keeper);
 
-  // Where the bytes come from: two buffers of the same size and origin hold the same bytes. ""
+  // Names the source of the bytes: two buffers of the same size and origin hold the same bytes. ""
   // where nothing is known.
   virtual std::string origin() const { return {}; }
 
@@ -47,7 +47,7 @@ class Buffer {
   Kind kind_;
 };
 
-// Where a tensor's elements are, without owning them; what kernels work on.
+// A view of a tensor's elements, which does not own them; kernels work on these.
 struct TensorView {
   DType dtype = DType::kUndefined;
   std::span<const int64_t> shape;
@@ -116,7 +116,7 @@ class Tensor {
   size_t bytes() const { return bytes_for(dtype_, count_); }
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
   size_t byte_offset() const { return offset_; }  // where it begins in its buffer
-  // Where the elements come from, as Buffer::origin tells it of all bytes.
+  // Names the source of the elements, as Buffer::origin does for all bytes of a buffer.
   std::string origin() const;
 
   // The first element; null where there is no buffer. Writing is for the one who made the tensor.

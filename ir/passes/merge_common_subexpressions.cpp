@@ -6,7 +6,7 @@
 namespace sardonyx::passes {
 namespace {
 
-// The most readers of one value that each of them is compared with: a value may have very many.
+// The most readers of its input that a node is compared with: a value may have very many.
 constexpr int kMaxCompared = 256;
 
 bool computes_the_same(const Graph& graph, const Node& a, const Node& b) {

@@ -14,8 +14,8 @@ constexpr int kMaxThreads = 1024;
 // come late, or never, cost speed and nothing else. Safe from any number of threads.
 class ThreadPool {
  public:
-  // What each participant does, until there is nothing left to do. Seats are numbered from 0, the
-  // caller's; no two participants of one run() have the same. Must not throw.
+  // The function that each participant runs, until there is nothing left to do. Seats are numbered
+  // from 0, the caller's; no two participants of one run() have the same. Must not throw.
   using Body = void (*)(const void* context, int seat);
 
   ThreadPool() = default;

@@ -43,7 +43,7 @@ struct FusedAttentionAttrs {
 
 enum FusedAttentionInput { kFusedQuery, kFusedKey, kFusedValue, kFusedAdded, kFusedKept };
 
-// Where an operand's axes are stored.
+// The layout of an operand: where its axes are stored.
 struct StoredHeads {
   std::array<size_t, 4> axes;   // of batch, heads, length and size
   std::optional<size_t> fixed;  // the axis of which one element is taken

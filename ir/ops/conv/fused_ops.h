@@ -24,7 +24,7 @@ struct ClipBounds {
   float low, high;
 };
 std::optional<ClipBounds> clip_bounds(const FusedActivation& activation);
-// In ONNX's ops; `x` itself where there is none.
+// The activation of x written in ONNX's ops; `x` itself where there is none.
 Val apply(Emitter& e, const FusedActivation& activation, const Val& x);
 
 struct FusedConvAttrs : ConvAttrs {

@@ -21,7 +21,7 @@ inline constexpr int64_t kMaxPixels = int64_t{1} << 28;
 Tensor new_image(int64_t width, int64_t height);
 [[noreturn]] void fail_image(std::string_view format, std::string_view why);
 
-// In code of our own.
+// Decoders in code of our own.
 Tensor decode_bmp(FileBytes file);
 Tensor decode_pnm(FileBytes file);
 

@@ -1,5 +1,5 @@
-// What rows of linear algebra share: dims of matrices [..., rows, columns], and kernels that
-// compute one matrix after the other in double.
+// Helpers that rows of linear algebra share: dims of matrices [..., rows, columns], and kernels
+// that compute one matrix after the other in double.
 #pragma once
 
 #include <algorithm>

@@ -128,8 +128,8 @@ TreeEnsembleModel<T> build_ensemble(const TreeRegressorAttrs& attrs);
 template <typename T>
 TreeEnsembleModel<T> build_ensemble(const TreeClassifierAttrs& attrs);
 
-// What is added to the scores: none, one for all targets or one for each. Throws kInvalidModel
-// where they are given twice.
+// The base values, which are added to the scores: none, one for all targets or one for each. Throws
+// kInvalidModel where they are given twice.
 template <typename T>
 std::vector<T> base_values(const TreeNodeAttrs& attrs);
 

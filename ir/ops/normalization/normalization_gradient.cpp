@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// What statistics of these types are computed in.
+// The type in which statistics of these types are computed.
 DType wide_type(std::initializer_list<Term> terms) {
   const bool any_double =
       std::ranges::any_of(terms, [](const Term& term) { return term.dtype() == DType::kDouble; });

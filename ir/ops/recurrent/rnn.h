@@ -11,7 +11,7 @@
 
 namespace sardonyx::ops {
 
-// What the three have in common.
+// Attributes that RNN, GRU and LSTM share.
 struct RecurrentAttrs {
   std::optional<std::vector<float>> activation_alpha;
   std::optional<std::vector<float>> activation_beta;
