@@ -71,7 +71,7 @@ std::shared_ptr<Buffer> BufferPool::take(size_t bytes) {
 void BufferPool::give_back(std::shared_ptr<Buffer> buffer) {
   if (!is_held_alone(buffer) || buffer->kind() != Buffer::Kind::kBytes) return;
   if (memory_guard() != MemoryGuard::kNone || buffer->size() > limit_) return;
-  // Of a size between two classes it serves the lower one.
+  // A buffer whose size is between two classes serves the lower one.
   SizeClass own = class_for(buffer->size());
   if (own.bytes > buffer->size()) {
     if (own.index == 0) return;

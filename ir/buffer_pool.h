@@ -24,7 +24,7 @@ class BufferPool {
   // At most `limit` bytes are kept. Where more come, all that are there go: others are asked for by
   // now.
   explicit BufferPool(size_t limit) : limit_(limit) {}
-  // Of at least `bytes` bytes; not initialised.
+  // A buffer of at least `bytes` bytes; its elements are not initialised.
   std::shared_ptr<Buffer> take(size_t bytes);
   // Dropped where somebody else holds it, or where it is none of Buffer::Kind::kBytes.
   void give_back(std::shared_ptr<Buffer> buffer);
@@ -49,7 +49,7 @@ class BufferPool {
 // that is large enough and nobody else holds it, else in a buffer of the pool (null: a new one).
 // Elements are not initialised; strings may be any.
 void renew(Tensor& tensor, DType dtype, std::span<const int64_t> shape, BufferPool* pool = nullptr);
-// The same for slots, which are values that are filled again and again.
+// Like renew(), for a slot: a value that is filled again at each call.
 Tensor& renewed_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape,
                        BufferPool* pool = nullptr);
 // The Sequence, OptionalDatum or Map in a slot, to be changed: the one that it held, with all that

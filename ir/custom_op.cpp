@@ -101,7 +101,7 @@ void clear_outputs(const EvalCall& call) {
   }
 }
 
-// Is it of the type that the signature has for it?
+// Whether the value is of the type that the signature has for it.
 bool is_declared(const EvalCall& call, const Signature& signature, const Param& param,
                  const Datum& output) {
   const auto constraint = std::ranges::find(call.op.types, param.type, &TypeConstraint::name);

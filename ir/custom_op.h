@@ -22,8 +22,8 @@ struct CustomAttribute {
   bool is_optional = false;  // there is no default: a call may have none
 };
 
-// What a name in a signature stands for: tensors, and where they are given sequences, optional
-// tensors and optional sequences, of these element types.
+// The types that a name in a signature stands for: tensors, and where they are given sequences,
+// optional tensors and optional sequences, of these element types.
 struct CustomTypes {
   std::string name;
   DTypeSet tensors;
@@ -33,15 +33,15 @@ struct CustomTypes {
   std::string others = {};  // as TypeSet::others has them: "map(int64, float);..."
 };
 
-// What a function of the program throws to end the run altogether (an interrupt from the keyboard):
-// it leaves the run as it is, where other exceptions become errors of the node.
+// An exception by which a function of the program ends the run altogether (an interrupt from the
+// keyboard): it leaves the run as it is, where other exceptions become errors of the node.
 struct Interruption {
   virtual ~Interruption() = default;
 };
 
-// What a program says of its operator. Functions may be called by many threads at once, and must
-// not change what they share. What they throw becomes an Error that names operator and node: an
-// Error keeps its code, an Interruption passes, other exceptions are kInvalidArgument.
+// A program's description of its operator. Functions may be called by many threads at once, and
+// must not change what they share. An exception from them becomes an Error that names operator and
+// node: an Error keeps its code, an Interruption passes, other exceptions are kInvalidArgument.
 struct CustomOp {
   std::string domain;  // neither ONNX's own ("", "ai.onnx") nor "sardonyx"
   std::string name;
@@ -60,11 +60,12 @@ struct CustomOp {
   // type, where the signature tells it, and a shape that nothing is known of; what is left at that
   // is known when it has been computed. What is told must come true. None: all is left at that.
   std::function<void(InferContext& context)> infer = {};
-  // As OpDef::grad. None: a gradient that reaches the operator is an error.
+  // The gradient, as OpDef::grad. Where it is empty, a gradient that reaches the operator is an
+  // error.
   std::function<Vals(Emitter& emitter, const GradCall& call)> gradient = {};
 
-  // The same inputs give the same outputs, and nothing else comes of a call: where inputs are
-  // constant it may be computed when the model is loaded, and two equal calls may be one.
+  // Whether equal inputs give equal outputs and a call has no side effects: with constant inputs it
+  // may then be computed when the model is loaded, and two equal calls may be one.
   bool is_pure = true;
   // Bit k: `infer` needs the value of input k to know the outputs' shapes.
   uint32_t shape_inputs = 0;
@@ -86,7 +87,7 @@ class CustomOpRow : public OpDef {
   CustomOpRow& operator=(const CustomOpRow&) = delete;
 
   const CustomOp& description() const { return op_; }
-  // Is the row one of these?
+  // Whether the row is that of a custom operator.
   static bool is_row(const OpDef& op) { return op.evaluate == evaluate_custom; }
 
  private:
@@ -105,8 +106,8 @@ class CustomOpRow : public OpDef {
 // thread. Throws kInvalidArgument where the description is not well formed, or where there is an
 // operator of this name.
 const OpDef& register_custom_op(CustomOp op);
-// From now on nobody finds it any more; what was loaded goes on with it. False where there was
-// none.
+// Removes the operator, so that nobody finds it any more; models that are loaded keep it. Returns
+// false where there was none.
 bool unregister_custom_op(std::string_view name, std::string_view domain);
 // nullptr where there is none.
 const OpDef* find_custom_op(std::string_view name, std::string_view domain);

@@ -56,7 +56,7 @@ class Datum {
     return !std::holds_alternative<std::monostate>(value_) && !is_cleared_tensor();
   }
   explicit operator bool() const { return defined(); }
-  // What kind of value it is; all are false for an omitted one.
+  // The kind of the value; all are false for an omitted one.
   bool is_tensor() const { return std::holds_alternative<Tensor>(value_) && !is_cleared_tensor(); }
   bool is_sequence() const { return holds<Sequence>(); }
   bool is_optional() const { return holds<OptionalDatum>(); }
@@ -71,7 +71,8 @@ class Datum {
   const SparseTensor& sparse() const;
 
   Type type() const;  // with concrete shapes
-  // Of this kind and these element types? Shapes are not looked at, and nothing is allocated.
+  // Whether the value is of this kind and has these element types. Shapes are not looked at, and
+  // nothing is allocated.
   bool has_kind(const Type& type) const;
 
   // For slots, which are filled again and again (ir/buffer_pool.h).

@@ -39,7 +39,7 @@ Datum with_tensors(const Datum& datum, const Change& change) {
   return SparseTensor{change(sparse.values), change(sparse.indices), sparse.shape};
 }
 
-// Is there a bool whose byte is neither 0 nor 1?
+// Whether any tensor of the value has a bool whose byte is neither 0 nor 1.
 inline bool has_odd_bools(const Datum& datum) {
   return any_tensor(datum, [](const Tensor& tensor) {
     return tensor.dtype() == DType::kBool && !are_normal_bools(tensor.raw(), tensor.bytes());

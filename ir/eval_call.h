@@ -55,7 +55,7 @@ class DatumPointers {
 using SubgraphRunner = std::function<void(const Graph& graph, DatumRefs inputs, DatumRefs captures,
                                           std::span<Datum> outputs)>;
 
-// What an evaluator keeps from one call to the next of the same step.
+// State that an evaluator keeps from one call to the next of the same step.
 class StepMemory {
  public:
   virtual ~StepMemory() = default;
@@ -113,8 +113,8 @@ class KeptMemory {
   T* used_;
 };
 
-// For `OpDef::evaluate`: an evaluator that makes all values anew at each call. Where it gives fewer
-// than there are outputs, the rest is omitted.
+// Makes an `OpDef::evaluate` of an evaluator that makes all values anew at each call. Where it
+// gives fewer than there are outputs, the rest is omitted.
 template <std::vector<Datum> (*evaluator)(const EvalCall&)>
 void evaluate_anew(const EvalCall& call) {
   std::vector<Datum> results = evaluator(call);

@@ -23,15 +23,14 @@ struct Use {
   bool operator==(const Use&) const = default;
 };
 
-// What a node makes, or what a graph is given. Its links are changed by Graph alone.
+// The output of a node, or an input of a graph. Its links are changed by Graph alone.
 struct Value {
   std::string name;  // unique within its graph
   Type type;
   Node* producer = nullptr;  // null for inputs, captures and constants
   size_t producer_slot = 0;
   std::shared_ptr<const Tensor> constant;  // set when known before the run
-  // Of a graph input: what it is where the caller gives nothing. The caller may give something
-  // else.
+  // The default of a graph input: its value where the caller gives none.
   std::shared_ptr<const Tensor> default_value;
   std::optional<Dims> dims;  // elements of a small integer tensor, where known as dims
   std::vector<Use> uses;     // written by Graph only; one entry for each slot
@@ -74,7 +73,7 @@ class Graph {
   std::string name;
   std::string doc;
 
-  // In an order in which they can run.
+  // The nodes in an order in which they can run.
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& captures() const { return captures_; }
@@ -157,16 +156,16 @@ std::vector<GraphPtr> subgraphs_of(const Node& node);
 std::vector<GraphPtr> subgraphs_of(const Attrs& attrs);
 // A deep copy, subgraphs included; constants are shared.
 std::shared_ptr<Graph> clone(const Graph& graph);
-// The same attributes, with copies of the subgraphs among them.
+// A copy of the attributes, with copies of the subgraphs among them.
 Attrs clone_subgraphs(const Attrs& attrs);
 
-// What inference found, completed by what was known before (names of dims, a shape where none was
+// The inferred type, completed by what was known before (names of dims, a shape where none was
 // inferred); throws kInvalidModel naming the value where the two contradict each other.
 Type merge_types(const Type& inferred, const Type& known, std::string_view name);
 // Infers the types of one node's outputs from its inputs and sets them (and dims, and declared
 // names stay). Errors carry the node's name. A type that was set before is kept where it says more.
 void infer_node(Graph& graph, Node& node);
-// The same for all nodes in order, subgraphs included.
+// Infers the types of all nodes in order, subgraphs included.
 void infer_types(Graph& graph);
 
 // Checks that order, links, uses and types are consistent; throws kInternal (or kInvalidModel from
@@ -191,7 +190,7 @@ class GraphEmitter : public Emitter {
   }
   static Value* unwrap(const Val& val) { return val.as<Value>(); }
 
-  // What new nodes are given as name, scope and source.
+  // Sets the name, scope and source that new nodes are given.
   void set_origin(const Node& node);
   void set_origin(std::string name, std::string scope, std::string source);
 

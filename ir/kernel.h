@@ -36,7 +36,7 @@ struct KernelAttempt {
 // One for each, those within others behind them and indented.
 std::vector<std::string> attempt_lines(std::span<const KernelAttempt> attempts);
 
-// What products of floats may be computed in; see docs/limits.md.
+// The precision in which products of floats may be computed; see docs/limits.md.
 enum class Precision { kFloat32, kBFloat16 };
 
 // All that prepare may depend on: a kernel that was accepted serves every run with the same.
@@ -50,7 +50,7 @@ struct KernelRequest {
   bool layout_readers = true;  // may readers of the outputs want other layouts than row-major?
   Precision precision = Precision::kFloat32;
   PrepackedWeights* packs = nullptr;  // null: keep packed weights in the kernel
-  // Where implementations are noted in the order in which they are asked; null: nobody wants to
+  // Notes the implementations in the order in which they are asked; null where nobody wants to
   // know, which costs nothing.
   std::vector<KernelAttempt>* attempts = nullptr;
   template <typename S>
@@ -88,7 +88,7 @@ class Kernel {
   }
 };
 
-// What prepare answers: a kernel, or why there is none.
+// The result of prepare: a kernel, or why there is none.
 struct Prepared {
   std::unique_ptr<Kernel> kernel;  // exactly one of kernel and refusal is set
   std::string refusal;             // why the request was refused

@@ -1,4 +1,5 @@
-// In which order the elements of a tensor are in memory, where that is not row-major.
+// Memory layouts: the order in which the elements of a tensor are in memory, where that is not
+// row-major.
 #pragma once
 
 #include <cstdint>

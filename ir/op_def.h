@@ -37,7 +37,7 @@ struct TypeSet {
         others(of_others) {}
   // Whether a value of the type may be given.
   bool has(const Type& type) const;
-  // As errors list it: "float or double; seq(tensor(float))".
+  // The types as errors list them: "float or double; seq(tensor(float))".
   std::string text() const;
 };
 
@@ -84,7 +84,7 @@ struct Signature {
   const Param& output(size_t index) const;
 };
 
-// What type and shape inference sees of one input.
+// The knowledge that type and shape inference has of one input.
 struct InferInput {
   Type type;                         // kNone where omitted
   const Tensor* constant = nullptr;  // the value, where known
@@ -126,7 +126,7 @@ class InferContext {
   }
   // The elements of a 1-D (or scalar) integer input, as far as they are known at all.
   std::optional<Dims> dims(size_t input) const;
-  // The same when every element is an integer.
+  // The elements of a 1-D (or scalar) integer input where every one is a known integer.
   std::optional<std::vector<int64_t>> int64s(size_t input) const;
   std::span<const InferInput> captures() const { return inputs_.subspan(formal_); }
   std::span<const InferInput> all_inputs() const { return inputs_; }
@@ -279,7 +279,7 @@ enum class LayoutRole : uint8_t {
   kPermutes  // may give another layout rather than move elements
 };
 
-// Of a mask of inputs, which has no bits for those beyond the first 32.
+// Whether a mask of inputs has the bit of `slot`; inputs beyond the first 32 have no bit.
 inline bool has_bit(uint32_t mask, size_t slot) {
   return slot < 32 && (mask >> slot & 1u);
 }
@@ -296,8 +296,8 @@ struct OffsetsCall {
     return raw_attrs.as<S>();
   }
 };
-// Where each part begins among the row-major elements of the whole, counted in elements; nullopt
-// where a part is scattered over the whole.
+// The index at which each part begins among the row-major elements of the whole; nullopt where a
+// part is scattered over the whole.
 using Offsets = std::optional<std::vector<int64_t>>;
 
 struct OpDef {
@@ -311,7 +311,8 @@ struct OpDef {
   TypeConstraints types = {};
   const AttrSchema* attrs = attr_schema<NoAttrs>();
   void (*infer)(InferContext&) = nullptr;
-  // What the op means: one of these; a body beside a reference serves opsets that lack the op.
+  // The implementation that defines the op: one of these; a body beside a reference serves opsets
+  // that lack the op.
   void (*reference)(const KernelCall&) = nullptr;     // outputs' shapes are known from infer
   void (*evaluate)(const EvalCall&) = nullptr;        // they are not, or they are no tensors
   Vals (*body)(Emitter&, const BodyCall&) = nullptr;  // in other ops

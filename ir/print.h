@@ -11,7 +11,7 @@ namespace sardonyx {
 // types, small ones with their elements; subgraphs indented beneath their node.
 std::string to_text(const Graph& graph);
 
-// The same as an image for Graphviz: nodes as boxes, types on the edges, subgraphs as clusters.
+// The graph as an image for Graphviz: nodes as boxes, types on the edges, subgraphs as clusters.
 // Constants are left out.
 std::string to_dot(const Graph& graph);
 

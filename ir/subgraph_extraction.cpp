@@ -15,7 +15,7 @@ class GraphCopy {
     copy_->doc = graph.doc;
   }
 
-  // Of any value: what makes it is not copied.
+  // Makes any value an input of the copy: what computes it is not copied.
   void add_input(const Value& value) {
     Value* twin = copy_->add_input(value.name, value.type);
     twin->default_value = value.default_value;

@@ -28,12 +28,12 @@ struct LoadOptions {
   // it.
   bool map_external_data = true;
   using NamedTensors = std::map<std::string, Tensor, std::less<>>;
-  // In place of files of external data, by the location that the model gives: their bytes, as
-  // uint8[size]. The model's weights are in these buffers where their alignment allows. With them a
-  // model that comes as bytes needs no folder.
+  // Buffers that replace files of external data, by the location that the model gives: their bytes,
+  // as uint8[size]. The model's weights are in these buffers where their alignment allows. With
+  // them a model that comes as bytes needs no folder.
   NamedTensors external_files = {};
-  // In place of the initializers of the main graph that have these names, whose elements are not
-  // read: tensors of the same type and shape. Throws kInvalidArgument where they don't fit, or the
+  // Tensors that replace the initializers of the main graph that have these names, whose elements
+  // are not read; of the same type and shape. Throws kInvalidArgument where they don't fit, or the
   // model has no initializer of a name.
   NamedTensors initializers = {};
   // Refuse files that deviate from ONNX, even where the meaning is clear (kInvalidModel).

@@ -22,7 +22,7 @@ struct AddedValue {
   Type type;
 };
 
-// What comes to a model.
+// The parts that are added to a model.
 struct ModelAddition {
   std::map<std::string, int64_t> opsets;  // by domain; where the model has another version, the
                                           // later one counts

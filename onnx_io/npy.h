@@ -17,9 +17,10 @@ namespace sardonyx {
 Tensor parse_npy(std::span<const std::byte> bytes, const std::string& where);
 Tensor read_npy(const std::filesystem::path& path);
 
-// The same tensor gives the same bytes. Types that numpy lacks are widened without loss: bfloat16
-// and the 8- and 4-bit floats to float32, the 2- and 4-bit integers to 8 bits. Throws
-// kInvalidArgument for strings that are not UTF-8 (or end in NUL, which numpy would drop).
+// The bytes of an .npy file; equal tensors give equal bytes. Types that numpy lacks are widened
+// without loss: bfloat16 and the 8- and 4-bit floats to float32, the 2- and 4-bit integers to 8
+// bits. Throws kInvalidArgument for strings that are not UTF-8 (or end in NUL, which numpy would
+// drop).
 std::string npy_bytes(const Tensor& tensor);
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 

@@ -17,7 +17,7 @@ class NpzReader {
  public:
   explicit NpzReader(const std::filesystem::path& path) : zip_(path, "an archive of arrays") {}
 
-  // Without ".npy", in the order of the archive.
+  // The names of the arrays without ".npy", in the order of the archive.
   std::vector<std::string> names() const;
   Tensor read(const std::string& name) const;
 

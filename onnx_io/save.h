@@ -16,8 +16,9 @@ namespace sardonyx {
 struct ExternalDataOptions {
   uint64_t threshold = 1024;  // bytes from which on a tensor goes there; strings never do
   uint64_t alignment = 4096;  // of each tensor in the file, so that it can be used in place
-  // In the model's folder. Where it is empty: a name made of the model's and of the content's hash,
-  // which lets a saved model be replaced in one step. A named file is replaced before the model is.
+  // The file's name in the model's folder. Where it is empty: a name made of the model's and of the
+  // content's hash, which lets a saved model be replaced in one step. A named file is replaced
+  // before the model is.
   std::string file;
 };
 

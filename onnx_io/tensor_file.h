@@ -11,7 +11,8 @@
 
 namespace sardonyx {
 
-// What a file may ask for. Everything is compared with these before anything is allocated.
+// The limits of what a file may ask for. Everything is compared with these before anything is
+// allocated.
 struct LoadLimits {
   uint64_t file_bytes = uint64_t{2} << 30;  // of one protobuf file; the format itself ends at 2 GiB
   int nesting = 100;                        // of messages in messages; a subgraph takes three

@@ -142,7 +142,7 @@ struct ModelBuilder {
   }
 };
 
-// What the message of the error says that loading ends with; "" where there is none.
+// The message of the error that loading ends with; "" where there is none.
 inline std::string load_error(const ModelBuilder& model, const LoadOptions& options = {}) {
   try {
     model.load(options);
@@ -156,7 +156,7 @@ inline Tensor floats(const std::vector<float>& values) {
   return Tensor::vector(values);
 }
 
-// What the loaded model makes of `inputs`.
+// The outputs of the loaded model for `inputs`.
 inline std::vector<Datum> run(const ModelBuilder& model, const std::vector<Datum>& inputs) {
   const Model loaded = model.load();
   verify(*loaded.graph);

@@ -9,7 +9,7 @@ namespace sardonyx {
 
 // nullopt where `bytes` is not well-formed UTF-8 (overlong forms and surrogates are not).
 std::optional<std::u32string> from_utf8(std::string_view bytes);
-// What is no code point becomes U+FFFD.
+// The text in UTF-8, with U+FFFD for each character that is no code point.
 std::string to_utf8(std::u32string_view characters);
 
 }  // namespace sardonyx

@@ -1,4 +1,5 @@
-// What readers and writers of ZIP archives share: PKWARE's APPNOTE 6.3, sections 4.3.7 to 4.3.16.
+// Parts that readers and writers of ZIP archives share: PKWARE's APPNOTE 6.3, sections 4.3.7 to
+// 4.3.16.
 #pragma once
 
 #include <cstddef>

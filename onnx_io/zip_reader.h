@@ -19,13 +19,13 @@ class ZipReader {
   ZipReader(const std::filesystem::path& path, std::string what);
 
   const std::string& file_name() const { return file_.name; }
-  // In the order of the archive.
+  // The names of the members, in the order of the archive.
   std::vector<std::string> names() const;
   bool has(const std::string& name) const;
-  // Of the unpacked member, as the archive says.
+  // The size in bytes of the unpacked member, as the archive says.
   uint64_t size_of(const std::string& name) const;
   std::shared_ptr<Buffer> read(const std::string& name) const;
-  // Where the packed bytes of a member are in the file.
+  // The place of a member's packed bytes in the file.
   struct Extent {
     uint64_t begin = 0, packed_bytes = 0, bytes = 0;
     uint32_t checksum = 0;

@@ -169,8 +169,8 @@ std::optional<BroadcastReduction> reduction_between(const Dims& gradient, const 
   return found;
 }
 
-// The same where shapes are known at run time only: the axes are those on which the padded shape of
-// x differs.
+// Sums a gradient to the shape of x where shapes are known at run time only: the axes are those on
+// which the padded shape of x differs.
 Val sum_to_at_run(Emitter& e, const Val& gradient, const Val& x) {
   const Val wanted = e.call("Shape", {x});
   const Val have = e.call("Shape", {gradient});

@@ -27,8 +27,8 @@ struct RecordedStep {
   std::string origin = "";  // "model.cpp:12 (encoder.layer1)", for messages
 };
 
-// What is done with the gradient of a value once all its parts are summed, before it goes on to the
-// value's producer; gives back the gradient to go on with.
+// Called with the gradient of a value once all its parts are summed, before it goes on to the
+// value's producer; returns the gradient to go on with.
 using GradientHook = std::function<Val(const Val& value, const Val& gradient)>;
 
 // d(sum over i of <ys[i], d_ys[i]>) / d(xs[j]) for each j; an empty Val where ys do not depend on

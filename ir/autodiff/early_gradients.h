@@ -5,8 +5,9 @@
 
 namespace sardonyx {
 
-// As differentiate() without `early`. Those of xs that are in `early` are given to the hook as soon
-// as no step adds to their gradient any more, the others that no step made when the walk is over.
+// Like differentiate() without `early`, but the gradients of the xs that are in `early` are given
+// to the hook as soon as no step adds to them any more; those of other xs that no step made follow
+// when the walk is over.
 Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> ys,
                    std::span<const Val> d_ys, std::span<const Val> xs, const GradientHook& hook,
                    std::span<const Val> early);

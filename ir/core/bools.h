@@ -8,11 +8,12 @@
 
 namespace sardonyx {
 
-// Is every byte 0 or 1? Null for elements that nobody is to look at, of which nothing is said.
+// Whether every byte is 0 or 1. `bytes` may be null for elements that nobody is to look at: nothing
+// is said of those.
 bool are_normal_bools(const void* bytes, size_t count);
 // 1 for every byte that is not 0. `to` may be `from`.
 void normalize_bools(const void* from, void* to, size_t count);
-// The same in the tensor itself, of other types nothing.
+// Normalizes the elements of a bool tensor in place; leaves tensors of other types alone.
 void normalize_bools(Tensor& tensor);
 // Whether element `index` holds.
 inline bool bool_at(const void* bytes, int64_t index) {

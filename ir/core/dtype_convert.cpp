@@ -39,7 +39,7 @@ template <typename T>
 constexpr bool is_small_float_v =
     !std::is_arithmetic_v<T> && !std::is_same_v<T, Float16> && !std::is_same_v<T, BFloat16>;
 
-// From a computing type to a stored one.
+// Converts a computing type to a stored one.
 template <typename To, typename From>
 To narrow(From value, const ConvertOptions& options) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -69,7 +69,7 @@ To narrow(From value, const ConvertOptions& options) {
   }
 }
 
-// From a stored type to a computing one.
+// Converts a stored type to a computing one.
 template <typename To, typename From>
 To widen(From value) {
   if constexpr (std::is_arithmetic_v<From>) {

@@ -12,7 +12,7 @@
 
 namespace sardonyx {
 
-// What happens to values that the 8-bit floats cannot hold.
+// How values that the 8-bit floats cannot hold are converted.
 struct ConvertOptions {
   Overflow overflow = Overflow::kSaturate;           // of float8 kinds and float8e8m0
   ScaleRounding e8m0_rounding = ScaleRounding::kUp;  // of float8e8m0

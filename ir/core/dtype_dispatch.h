@@ -1,8 +1,8 @@
-// From a dtype known at run time to a C++ type: `dispatch_floats(dtype, [&]<typename T>() { ... })`
-// calls the lambda with T = float, double, Float16 or BFloat16 and gives back what it returns. Each
-// function covers one set of dtypes and throws kUnsupported for any other. A large body is compiled
-// once for each type of the set: prefer the narrowest set, and `dispatch_width` where elements are
-// only moved.
+// Dispatch from a dtype known at run time to a C++ type: `dispatch_floats(dtype, [&]<typename T>()
+// { ... })` calls the lambda with T = float, double, Float16 or BFloat16 and gives back what it
+// returns. Each function covers one set of dtypes and throws kUnsupported for any other. A large
+// body is compiled once for each type of the set: prefer the narrowest set, and `dispatch_width`
+// where elements are only moved.
 #pragma once
 
 #include <complex>
@@ -15,7 +15,7 @@
 
 namespace sardonyx {
 
-// What elements of 16 bytes (complex128) are moved as.
+// The type as which elements of 16 bytes (complex128) are moved.
 struct Bytes16 {
   uint64_t words[2];
   bool operator==(const Bytes16&) const = default;

@@ -22,8 +22,8 @@ enum class ErrorCode {
 // "invalid argument", "invalid model" ...: for messages.
 std::string_view name_of(ErrorCode code);
 
-// What every function of sardonyx throws. The message names op, node and argument, what was
-// expected and what came. Outer layers add context with `with_context` and rethrow.
+// The exception that every function of sardonyx throws. The message names op, node and argument,
+// what was expected and what came. Outer layers add context with `with_context` and rethrow.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
@@ -35,9 +35,9 @@ class Error : public std::exception {
   // The message, UTF-8; belongs to the error.
   const char* what() const noexcept override { return message_.c_str(); }
 
-  // The same error with "CONTEXT: " put before its message.
+  // A copy of this error with "CONTEXT: " put before its message.
   Error with_context(std::string_view context) const;
-  // The same error with this node's name, for node().
+  // A copy of this error whose node() is `node`.
   Error at_node(std::string node) const;
 
  private:
@@ -93,6 +93,6 @@ template <typename... Parts>
 
 }  // namespace sardonyx
 
-// For invariants of our own code, never for input: throws Error(kInternal).
+// Checks an invariant of our own code, never input: throws Error(kInternal).
 #define SARDONYX_CHECK(condition) \
   ((condition) ? void(0) : ::sardonyx::check_failed(#condition, __FILE__, __LINE__))

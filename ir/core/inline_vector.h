@@ -62,7 +62,8 @@ class InlineVector {
   T& back() { return data()[size_ - 1]; }
   const T& back() const { return data()[size_ - 1]; }
 
-  // By value: `value` may be an element.
+  // Takes `value` by value, as it may be an element of this vector, whose memory reserve() may
+  // move.
   void push_back(T value) {
     reserve(size_ + 1);
     data()[size_++] = value;

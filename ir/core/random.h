@@ -42,7 +42,7 @@ class RandomSource {
   mutable std::mutex mutex_;
   State state_;
 };
-// Of the process.
+// The process's source of random numbers.
 RandomSource& default_random_source();
 // Sets its seed, and starts its sequence of streams anew.
 void set_random_seed(uint64_t seed);

@@ -159,7 +159,7 @@ void NormalBlocks(uint64_t key, uint64_t first, size_t blocks, double* out) {
   for_each_vector(first, blocks, 2, out, [&](Words at, double* to) HWY_ATTR {
     Words a, b;
     philox(key, at, a, b);
-    // Of (0, 1], in units of 2^-53: the logarithm is finite.
+    // A number in (0, 1], in units of 2^-53, so that its logarithm is finite.
     const Reals distance = to_reals(hn::Add(hn::ShiftRight<11>(a), words(1)));
     const Reals radius = hn::Sqrt(hn::Mul(reals(-2), log_from_one(distance, reals(53))));
     Reals cosine, sine;

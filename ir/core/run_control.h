@@ -51,7 +51,7 @@ const RunControl* current_control();
 // Throws kCancelled or kDeadlineExceeded if the current control says so. Anything that may take
 // longer than a few milliseconds calls it in its outer loops.
 void check_interrupted();
-// The same without throwing, for use inside parallel loops.
+// Whether check_interrupted() would throw; for use inside parallel loops.
 bool is_interrupted();
 
 }  // namespace sardonyx

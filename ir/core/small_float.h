@@ -47,9 +47,8 @@ struct BFloat16 {
   }
 };
 
-// What becomes of a value too large for an 8-bit float, infinities included: the largest finite
-// value
-// (`saturate`, ONNX Cast's default) or infinity, NaN where the format has no infinity.
+// The conversion of a value too large for an 8-bit float, infinities included: the largest finite
+// value (`saturate`, ONNX Cast's default) or infinity, NaN where the format has no infinity.
 enum class Overflow { kSaturate, kToInfinity };
 
 // How a small format spends its bits.

@@ -34,8 +34,8 @@ AxisSplit split_at(std::span<const int64_t> shape, size_t axis);
 
 // The shape that numpy's rules give two shapes; nullopt where they do not fit.
 std::optional<Shape> try_broadcast(std::span<const int64_t> a, std::span<const int64_t> b);
-// The same on symbolic dims. Where two dims differ and neither is known, one of them may turn out
-// to be 1: the result is then `unknown()`.
+// Broadcasts symbolic dims. Where two dims differ and neither is known, one of them may turn out to
+// be 1: the result is then `unknown()`.
 std::optional<Dims> try_broadcast(const Dims& a, const Dims& b,
                                   const std::function<Dim()>& unknown);
 

@@ -30,7 +30,7 @@ class Buffer {
   // Memory of somebody else's; `keeper` is held as long as the buffer lives.
   static std::shared_ptr<Buffer> borrow(void* data, size_t bytes, std::shared_ptr<void> keeper);
 
-  // Where the bytes come from: two buffers of the same size and origin hold the same bytes. ""
+  // Names the source of the bytes: two buffers of the same size and origin hold the same bytes. ""
   // where nothing is known.
   virtual std::string origin() const { return {}; }
 
@@ -47,7 +47,7 @@ class Buffer {
   Kind kind_;
 };
 
-// Where a tensor's elements are, without owning them; what kernels work on.
+// A view of a tensor's elements, which does not own them; kernels work on these.
 struct TensorView {
   DType dtype = DType::kUndefined;
   std::span<const int64_t> shape;
@@ -82,7 +82,7 @@ class Tensor {
   // Elements are not initialised (strings are empty). Throws kResourceExhausted beyond the memory
   // budget.
   static Tensor allocate(DType dtype, Shape shape);
-  // As allocate(), filled with zeros or empty strings.
+  // Like allocate(), filled with zeros or empty strings.
   static Tensor zeros(DType dtype, Shape shape);
   // Copies `values`, as many as the shape has elements; T decides the dtype.
   template <typename T>
@@ -96,8 +96,8 @@ class Tensor {
     return of(std::vector<T>{value}, {});
   }
 
-  // As if made anew from these, but the memory of the shape serves again. `shape` may be the
-  // tensor's own.
+  // Makes this the tensor that a constructor would make of these, but uses the memory of the shape
+  // again. `shape` may be the tensor's own.
   void assign(DType dtype, std::span<const int64_t> shape, std::shared_ptr<Buffer> buffer,
               size_t byte_offset = 0);
   // Undefined from now on, with the memory of the shape.
@@ -111,11 +111,12 @@ class Tensor {
   size_t rank() const { return shape_.size(); }
   // Elements; 1 for a scalar.
   int64_t count() const { return count_; }
-  // Of the elements, with several in a byte for packed types. Strings count as their handles.
+  // The size of the elements, with several in a byte for packed types. Strings count as their
+  // handles.
   size_t bytes() const { return bytes_for(dtype_, count_); }
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
   size_t byte_offset() const { return offset_; }  // where it begins in its buffer
-  // Where the elements come from, as Buffer::origin tells it of all bytes.
+  // Names the source of the elements, as Buffer::origin does for all bytes of a buffer.
   std::string origin() const;
 
   // The first element; null where there is no buffer. Writing is for the one who made the tensor.
@@ -126,7 +127,7 @@ class Tensor {
     check_type(dtype_of<T>());
     return {static_cast<const T*>(raw()), static_cast<size_t>(count_)};
   }
-  // The same to be written, before the tensor is handed on.
+  // The elements, to be written before the tensor is handed on.
   template <typename T>
   std::span<T> mutable_values() {
     check_type(dtype_of<T>());
@@ -139,7 +140,7 @@ class Tensor {
   std::vector<double> to_doubles() const;
 
   TensorView view() const { return {dtype_, shape_, raw()}; }
-  // The same elements under another shape of equal count.
+  // A tensor of the same elements under another shape of equal count.
   Tensor reshaped(Shape shape) const;
   // Elements [begin, end) of the first dim; shares the buffer. Not for packed types unless whole
   // bytes.

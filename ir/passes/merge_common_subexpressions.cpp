@@ -6,7 +6,7 @@
 namespace sardonyx::passes {
 namespace {
 
-// Of the readers of one value, each is compared with so many at most: a value may have very many.
+// The most readers of its input that a node is compared with: a value may have very many.
 constexpr int kMaxCompared = 256;
 
 bool computes_the_same(const Graph& graph, const Node& a, const Node& b) {

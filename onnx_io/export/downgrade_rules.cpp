@@ -130,7 +130,7 @@ std::string clip_11(WrittenCall& call, int64_t) {
   return kGood;
 }
 
-// Of windows without gaps, which are all that the older form has.
+// MaxPool 10 as its older form, which has no dilations: only windows without gaps can be written.
 std::string max_pool_10(WrittenCall& call, int64_t) {
   const Ints dilations = call.attribute_or("dilations", Ints{});
   if (std::ranges::all_of(dilations, [](int64_t one) { return one == 1; }))

@@ -1,4 +1,4 @@
-// From a graph to the messages of a file.
+// The exporter: writes a graph as the messages of a file.
 #pragma once
 
 #include <functional>

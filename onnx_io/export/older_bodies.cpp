@@ -14,7 +14,7 @@ Val either(Emitter& e, const Val& a, const Val& b) {
   return e.call("Or", {a, b});
 }
 
-// Of floating numbers and of small integers; since opset 11 Equal takes them itself.
+// Equal of floating numbers and of small integers; since opset 11 Equal takes them itself.
 Vals equal_body(Emitter& e, const BodyCall& call) {
   const Val &a = call.inputs[0], &b = call.inputs[1];
   Val differ = either(e, e.call("Less", {a, b}), e.call("Greater", {a, b}));
@@ -42,7 +42,7 @@ Vals clip_body(Emitter& e, const BodyCall& call) {
   return {result};
 }
 
-// Of integers.
+// Max or Min of integers.
 template <const char* comparison>
 Vals extreme_body(Emitter& e, const BodyCall& call) {
   Val result = call.inputs[0];

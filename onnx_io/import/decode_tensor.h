@@ -28,7 +28,7 @@ class TensorDecoder {
   // Throw kInvalidModel or kResourceExhausted; the caller adds what the tensor is.
   const Tensor& tensor(onnx_schema::TensorProto& proto);
   SparseTensor sparse(onnx_schema::SparseTensorProto& proto);
-  // The same made dense, within the limit for that.
+  // The tensor of a sparse message made dense, within the limit for that.
   Tensor dense(onnx_schema::SparseTensorProto& proto);
 
  private:

@@ -22,7 +22,7 @@ class ExternalFiles {
   // Bytes [offset, offset + length) of the file, as a tensor. All were checked not to overflow.
   Tensor read(std::string_view location, uint64_t offset, DType dtype, Shape shape);
   uint64_t size_of(std::string_view location) { return opened(location).size; }
-  // Those of options.external_files that no tensor has named so far.
+  // The names in options.external_files that no tensor has named so far.
   std::vector<std::string> unused() const;
 
  private:

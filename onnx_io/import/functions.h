@@ -21,7 +21,7 @@ Opsets read_opsets(const OpsetList& imports, const std::string& what, const Leni
 
 class FunctionTable {
  public:
-  // Of several functions of one name the last one counts, as in ONNX Runtime.
+  // Indexes the model's functions. Of several of one name the last one counts, as in ONNX Runtime.
   FunctionTable(onnx_schema::ModelProto& model, const Leniency& leniency);
   // The function that a node calls; null where it calls none.
   onnx_schema::FunctionProto* called_by(const onnx_schema::NodeProto& node) const;

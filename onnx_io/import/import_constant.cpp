@@ -25,7 +25,7 @@ bool is_equal(const NodeProto& a, const NodeProto& b) {
   return a.attribute(0).SerializeAsString() == b.attribute(0).SerializeAsString();
 }
 
-// Of constants that are written as tensors.
+// Whether two constants, both written as tensors, have the same type.
 bool has_equal_type(const NodeProto& a, const NodeProto& b) {
   const auto *first = tensor_of(a), *second = tensor_of(b);
   return first && second && first->data_type() == second->data_type() &&

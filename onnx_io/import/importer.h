@@ -1,4 +1,4 @@
-// From the messages of a file to a graph.
+// The importer: reads the messages of a file into a graph.
 #pragma once
 
 #include <deque>

@@ -12,7 +12,7 @@
 
 namespace sardonyx::onnx_import {
 
-// What was taken out of the initializers of the main graph.
+// The raw data that was taken out of the initializers of the main graph, by tensor.
 using RawData = std::unordered_map<const onnx_schema::TensorProto*, std::shared_ptr<Buffer>>;
 
 // Throws kInvalidModel where the file is no protobuf of ONNX. Fills `proto`, whose address must not

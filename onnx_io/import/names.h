@@ -20,10 +20,10 @@ class FreeNames {
   // `functions` may be null, and must have no function that reaches itself.
   explicit FreeNames(const FunctionTable* functions = nullptr) : functions_(functions) {}
 
-  // Of a subgraph, or a function: in the order of their first use.
+  // The free names of a subgraph, or a function, in the order of their first use.
   const std::vector<std::string>& of(const onnx_schema::GraphProto& graph);
   const std::vector<std::string>& of(const onnx_schema::FunctionProto& function);
-  // Of all that is within a node together: its subgraphs, and the function that it calls.
+  // The free names of the subgraphs of a node and of the function that it calls, taken together.
   std::vector<std::string> within(const onnx_schema::NodeProto& node);
   // Whether anything in the graph asks for a value of this name.
   bool is_used(const onnx_schema::GraphProto& graph, const std::string& name);

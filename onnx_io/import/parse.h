@@ -19,7 +19,7 @@ bool is_utf8(std::string_view value);
 // Throws kInvalidModel naming `what` unless `value` is UTF-8 (as protobuf demands of every string).
 void require_utf8(std::string_view value, std::string_view what);
 
-// For messages: `value` in quotes, cut short and with control characters replaced.
+// Quotes `value` for a message, cut short and with control characters replaced.
 std::string in_quotes(std::string_view value);
 
 }  // namespace sardonyx::onnx_import

@@ -95,7 +95,7 @@ class NameWriter {
       name_of(message);
   }
 
-  // Of nodes and functions.
+  // Makes the domain of a node or a function readable.
   template <typename Callable>
   void domain_of(Callable& callable) {
     if (auto out = readable(callable.domain())) callable.set_domain(std::move(*out));

@@ -114,7 +114,7 @@ Upgraded pad_2(RawCall& call) {
   return edited();
 }
 
-// Of the first form, a bound that is not given is none.
+// Clip 1, whose bounds are attributes: one that is not given does not bound.
 Upgraded clip_1(RawCall& call) {
   call.drop("consumed_inputs");
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -88,7 +88,8 @@ int64_t required_rank(const RawCall& call, const Val& val, std::string_view why)
 Val rank_value(RawCall& call, const Val& val);
 // `values` as a 1-D tensor of float.
 Val floats(RawCall& call, const Floats& values);
-// Of the dtype of `like`, shaped so that it broadcasts along axis 1 of a tensor of `rank`.
+// A constant of the dtype of `like`, shaped so that it broadcasts along axis 1 of a tensor of
+// `rank`.
 Val per_channel(RawCall& call, const Floats& values, const Val& like, int64_t rank);
 // A 1-D tensor of the dtype of `like`.
 Val floats_like(RawCall& call, const Floats& values, const Val& like);

@@ -185,7 +185,7 @@ bool huge_pages_are_quick() {
 
 // A page for bytes that are in one huge page, and nobody has written to.
 void take_huge_page(std::byte* begin, size_t bytes) {
-  // Of this thread alone: others may keep it waiting.
+  // The CPU time of this thread alone: others may keep it waiting.
   const int64_t before = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
   madvise(begin, bytes, MADV_POPULATE_WRITE);
   if (nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - before > kSlowNanoseconds)

@@ -10,14 +10,14 @@ namespace sardonyx {
 
 constexpr size_t kBlockAlignment = 64;  // a cache line, and the widest vector
 
-// At least `bytes` bytes, aligned; nullptr where there is no memory. Not initialised.
+// Allocates at least `bytes` bytes, aligned and not initialised; nullptr where there is no memory.
 void* take_block(size_t bytes);
 // A block that was taken with the same size.
 void give_back_block(void* block, size_t bytes);
 // Returns what is kept to the operating system.
 void release_kept_blocks();
 
-// Is every access to a block checked, so that blocks must not be parts of larger ones?
+// Whether every access to a block is checked, so that blocks must not be parts of larger ones.
 bool are_blocks_watched();
 
 // Addresses that have no memory behind them yet, from where a page begins; nullptr where there are

@@ -48,7 +48,8 @@ void assign_string(std::string& to, std::string_view from);
 void assign_string(std::string& to, const std::string& from);
 void move_string(std::string& to, std::string&& from);
 
-// What assign_string() does but for note_copied(), which is told of many at once.
+// Does what assign_string() does but for note_copied(), which the caller calls once for many
+// strings.
 template <typename String>
 void assign_noted_string(std::string& to, const String& from) {
   // A string that is too short grows to twice its capacity at least.

@@ -35,7 +35,8 @@ class EvictableBuffer : public Buffer {
   // The elements for a look in passing, until the next `release`: where they are not there they may
   // are at an address that does not suit their type. Throws as `reload` does.
   virtual const std::byte* peek();
-  // Where peek() finds them while the buffer lives, even after `release`; null where it reads them.
+  // The address at which peek() finds the elements while the buffer lives, even after `release`;
+  // null where peek() reads them.
   virtual const std::byte* outside() const { return nullptr; }
 
  private:
@@ -52,8 +53,8 @@ const std::byte* peek(const Tensor& tensor);
 using LooseFloat = float __attribute__((aligned(1)));
 const LooseFloat* peek_floats(const Tensor& tensor);
 
-// Where the elements are for as long as the tensor lives without being in memory of their own, at
-// an address that may not suit their type; null where they don't.
+// The address of the elements where they stay for as long as the tensor lives without taking memory
+// of their own; null where they don't. It may not be aligned for their type.
 const std::byte* address_outside(const Tensor& tensor);
 
 // Loads or peeks of `tensor` while this object lives are evicted again if it was evicted before.

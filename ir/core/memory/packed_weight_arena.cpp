@@ -6,7 +6,7 @@
 namespace sardonyx {
 namespace {
 
-// Of weights: less fits into a few small pages.
+// The bytes of weights from which an arena pays; less fits into a few small pages.
 constexpr size_t kWorthwhile = 4 << 20;
 // A larger block has large pages of its own.
 constexpr size_t kLargestPiece = 4 << 20;

@@ -17,7 +17,7 @@ class PackedWeightArena {
  public:
   // There are weights of so many bytes: few are not worth large pages.
   void expect(size_t bytes);
-  // As Buffer::allocate.
+  // A buffer from this arena, with the contract of Buffer::allocate.
   std::shared_ptr<Buffer> allocate(size_t bytes);
 
   // Makes `arena` the one of this thread until the scope ends. Scopes nest.
@@ -40,7 +40,7 @@ class PackedWeightArena {
   std::shared_ptr<Chunk> stretch_;  // the last one
 };
 
-// From this thread's arena; Buffer::allocate where it has none.
+// A buffer from this thread's arena, or from Buffer::allocate where the thread has none.
 std::shared_ptr<Buffer> allocate_packed(size_t bytes);
 
 }  // namespace sardonyx

@@ -21,12 +21,12 @@ namespace sardonyx {
 // Writes a packed weight: all bytes of it.
 using FillPack = std::function<void(std::byte* to)>;
 
-// Where packed weights are kept for longer than a process.
+// A store that keeps packed weights for longer than a process.
 class PrepackStore {
  public:
   virtual ~PrepackStore() = default;
-  // What is kept of the elements of `weight` under `form`, `bytes` bytes aligned to 64; where
-  // nothing is, what `make` gives, which may be kept.
+  // The packed form that is kept of the elements of `weight` under `form`, `bytes` bytes aligned to
+  // 64; where none is kept, the result of `make`, which the store may keep.
   virtual std::shared_ptr<const Buffer> get(
       const Tensor& weight, const std::string& form, size_t bytes,
       const std::function<std::shared_ptr<const Buffer>()>& make) = 0;

@@ -33,9 +33,9 @@ class Scratch : public std::pmr::memory_resource {
   size_t total_ = 0;  // of the blocks that one is to stand for the next time
 };
 
-// Where code on this thread finds memory that it needs until the innermost ScratchMark ends: the
-// stack of the innermost ScratchScope, or the heap where there is none. What lives longer must not
-// be put there.
+// The memory for what code on this thread needs until the innermost ScratchMark ends: the stack of
+// the innermost ScratchScope, or the heap where there is none. What lives longer must not be put
+// there.
 std::pmr::memory_resource* scratch();
 
 class ScratchScope {

@@ -6,7 +6,7 @@
 
 namespace sardonyx {
 
-// Where the system tells about this process; others in tests.
+// The files in which the system tells about this process; tests give others.
 struct SystemFiles {
   std::filesystem::path cgroups = "/proc/self/cgroup";
   std::filesystem::path mounts = "/proc/self/mountinfo";
@@ -23,8 +23,8 @@ double cgroup_free_tasks(const SystemFiles& files = {});
 // quota leave; less where the pids limit is near, of which at least half is left to others. 1.5
 // CPUs are one thread: two would stop each other. From 1 to kMaxThreads.
 int available_thread_count();
-// What is wrong with SARDONYX_NUM_THREADS, in words, where it is set and is no number of threads;
-// else "". It is passed over then.
+// An error message where SARDONYX_NUM_THREADS is set and is no number of threads, in which case it
+// is passed over; else "".
 std::string thread_setting_problem();
 // `wanted` if positive, at most kMaxThreads; else that.
 int thread_count(int wanted);

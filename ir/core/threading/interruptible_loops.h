@@ -12,8 +12,8 @@
 
 namespace sardonyx::cpu {
 
-// What the threads of a loop ask whether to go on. Made by the thread that runs the kernel: the
-// others don't see its control.
+// A flag that the threads of a loop ask whether to go on. Made by the thread that runs the kernel:
+// the others don't see its control.
 class CancelFlag {
  public:
   CancelFlag() : control_(current_control()) {
@@ -27,7 +27,7 @@ class CancelFlag {
     if (control_ && !is_up() && must_stop()) is_up_.store(true, std::memory_order_relaxed);
     return is_up();
   }
-  // What ask() found last.
+  // The last result of ask().
   bool is_up() const { return is_up_.load(std::memory_order_relaxed); }
   // Throws kCancelled or kDeadlineExceeded where an answer was yes: outputs are not complete. From
   // the thread that made it.
@@ -74,7 +74,7 @@ void for_each_task(int64_t count, int threads, int64_t work, const Body& body) {
   sign.check();
 }
 
-// What falls to one of `parts` parts, which all but the last end with whole units.
+// The indices of one of `parts` parts; all parts but the last end with whole units.
 struct IndexRange {
   int64_t begin, end;
 };

@@ -14,7 +14,7 @@ namespace sardonyx {
 // Scopes nest.
 class ThreadScope {
  public:
-  // Without a pool: that of the enclosing scope, else the process's.
+  // Without a pool, loops use that of the enclosing scope, or else the process's.
   explicit ThreadScope(int threads, ThreadPool* pool = nullptr);
   ~ThreadScope();
   ThreadScope(const ThreadScope&) = delete;
@@ -37,7 +37,8 @@ class SerialScope {
   const bool previous_;
 };
 
-// Of the innermost scope; without one, all that the machine leaves. 1 within a loop.
+// The number of threads of the innermost scope; without one, all that the machine leaves. 1 within
+// a loop.
 int current_threads();
 
 // How many threads a loop that asks for `threads` gets at most, so seats are below it.

@@ -14,8 +14,8 @@ constexpr int kMaxThreads = 1024;
 // come late, or never, cost speed and nothing else. Safe from any number of threads.
 class ThreadPool {
  public:
-  // What each participant does, until there is nothing left to do. Seats are numbered from 0, the
-  // caller's; no two participants of one run() have the same. Must not throw.
+  // The function that each participant runs, until there is nothing left to do. Seats are numbered
+  // from 0, the caller's; no two participants of one run() have the same. Must not throw.
   using Body = void (*)(const void* context, int seat);
 
   ThreadPool() = default;
@@ -56,8 +56,8 @@ class JoinableLoop {
   void open(int participants, ThreadPool::Body body, const void* context);
   // Lets nobody in any more and waits for those inside: some microseconds awake, then asleep.
   void close_and_wait();
-  // From a helper: takes part, preferably at seat `preferred`, where the loop is open and a seat is
-  // left. The memory of the loop must outlast the call.
+  // Called by a helper thread: takes part, preferably at seat `preferred`, where the loop is open
+  // and a seat is left. The memory of the loop must outlast the call.
   void try_join(int preferred);
 
  private:

@@ -28,7 +28,7 @@ struct AttentionAttrs {
   }
 };
 
-// What the output qk_matmul_output shows of the scores.
+// The stage of the scores that the output qk_matmul_output shows.
 enum class ScoresShown : int64_t {
   kRaw = 0,      // q * k * scale
   kCapped = 1,   // after softcap

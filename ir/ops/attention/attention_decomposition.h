@@ -5,7 +5,7 @@
 
 namespace sardonyx::ops {
 
-// What Attention gives for a call, all outputs that it asks for.
+// Attention written in other ops, with all outputs that the call asks for.
 Vals attention_decomposition(Emitter& e, const BodyCall& call);
 Vals rotary_decomposition(Emitter& e, const BodyCall& call);
 

@@ -1,4 +1,4 @@
-// What the attention ops of com.microsoft share.
+// Helpers that the attention ops of com.microsoft share.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ Val mask_bias(Emitter& e, const Val& mask, std::string_view name, const Attentio
 // The sum of both where both are there.
 Val add_present(Emitter& e, const Val& a, const Val& b);
 
-// What stands beside the projections; each may be empty.
+// The operands of attention beside the projections; each may be empty.
 struct AttentionOperands {
   Val mask, past, bias;  // past: (2, batch, heads, past length, head size)
   // int32 of one element: how much of the past is in use where it has capacity for more words, into

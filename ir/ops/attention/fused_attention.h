@@ -43,14 +43,14 @@ struct FusedAttentionAttrs {
 
 enum FusedAttentionInput { kFusedQuery, kFusedKey, kFusedValue, kFusedAdded, kFusedKept };
 
-// Where an operand's axes are stored.
+// The layout of an operand: where its axes are stored.
 struct StoredHeads {
   std::array<size_t, 4> axes;   // of batch, heads, length and size
   std::optional<size_t> fixed;  // the axis of which one element is taken
   int64_t index = 0;
 };
-// Of operand 0, 1 or 2 with `rank` dims. Throws kInvalidModel for a rank, or attributes, that are
-// none.
+// How operand 0, 1 or 2, which has `rank` dims, is stored. Throws kInvalidModel for a rank, or
+// attributes, that describe no layout.
 StoredHeads stored_heads(const FusedAttentionAttrs& attrs, size_t operand, size_t rank);
 
 Vals fused_attention_body(Emitter& e, const BodyCall& c);

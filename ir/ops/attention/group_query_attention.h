@@ -80,7 +80,7 @@ int64_t resident_rows(int64_t tokens, int64_t capacity, int64_t window);
 struct GroupedKeys {
   int64_t past, total;
 };
-// Of batch entry `entry`, whose seqlens_k is `given`, in a call of `length` queries with
+// The keys of batch entry `entry`, whose seqlens_k is `given`, in a call of `length` queries with
 // total_sequence_length `total` and a past of `past_length` rows. Throws kInvalidArgument where
 // these do not fit.
 GroupedKeys grouped_keys(const GroupedAttrs& attrs, int64_t entry, int64_t given, int64_t length,

@@ -79,8 +79,8 @@ class GroupedOps {
     total_ = folded("Reshape", {&e_, total}, list({1}));
   }
 
-  // Of each batch entry, [B, 1]: tokens before and after this call, rows of the past that are
-  // there.
+  // Computes for each batch entry, as [B, 1]: tokens before and after this call, and rows of the
+  // past that are there.
   void count_keys() {
     const Term lengths = cast({&e_, c_.inputs[GroupedInput::kLengths]}, DType::kInt64);
     const Term keys = apply("Reshape", lengths, list({-1, 1})) + 1;

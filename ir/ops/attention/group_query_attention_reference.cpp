@@ -327,7 +327,8 @@ class Grouped {
   bool first_prompt_ = false;
   double scale_ = 1;
   int64_t work_length_ = 0;
-  // Of each batch entry: tokens before and after this call, and rows of the past that are there.
+  // One element for each batch entry: tokens before and after this call, and rows of the past that
+  // are there.
   std::vector<int64_t> past_, totals_, resident_;
   std::vector<float> query_, new_keys_, new_values_, keys_, values_, bias_, sink_, shown_;
 };

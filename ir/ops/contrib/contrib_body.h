@@ -1,4 +1,4 @@
-// What bodies of com.microsoft's ops share: shape arithmetic on emitted values.
+// Helpers that bodies of com.microsoft's ops share: shape arithmetic on emitted values.
 #pragma once
 
 #include <string>

@@ -28,8 +28,8 @@ class TensorStack {
   Datum rows_, larger_;  // [more than count_, shape_]
 };
 
-// What the slices of a scan output would have been that no iteration has made: where the body's own
-// type leaves sizes open, they follow from the inputs at hand. `axis`: as of finish().
+// The type that slices of a scan output would have had where no iteration has made one: where the
+// body's own type leaves sizes open, they follow from the inputs at hand. `axis`: as of finish().
 Type slice_type_at_hand(const EvalCall& call, size_t output, int64_t axis, const Type& own);
 
 // Makes `slot` the elements [index, index + 1) of `axis`, without that axis: in `tensor` itself

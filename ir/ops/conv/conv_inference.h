@@ -8,7 +8,8 @@
 
 namespace sardonyx::ops {
 
-// What a convolution's inference knows: the number of spatial axes is known wherever this is given.
+// The shapes that a convolution's inference knows; they are given only where the number of spatial
+// axes is known.
 struct ConvShapes {
   Dims x;       // [N, C, spatial...]
   Dims w;       // [M, C/group, kernel...]; ConvTranspose: [C, M/group, kernel...]

@@ -17,14 +17,14 @@ struct FusedActivation {
   std::string name;
   std::vector<float> params;
 };
-// Is it none or one of these, with as many parameters as it takes?
+// Whether the activation is none or one of these, with as many parameters as it takes.
 bool is_known(const FusedActivation& activation);
 // The bounds of an activation that only clips its input; nullopt for others. None has no bounds.
 struct ClipBounds {
   float low, high;
 };
 std::optional<ClipBounds> clip_bounds(const FusedActivation& activation);
-// In ONNX's ops; `x` itself where there is none.
+// The activation of x written in ONNX's ops; `x` itself where there is none.
 Val apply(Emitter& e, const FusedActivation& activation, const Val& x);
 
 struct FusedConvAttrs : ConvAttrs {

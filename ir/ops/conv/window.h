@@ -14,8 +14,8 @@ namespace sardonyx::ops {
 
 using OptionalInts = std::optional<std::vector<int64_t>>;
 
-// What a node's attributes say of its windows. An empty list stands for ones (strides, dilations)
-// or zeros (pads, output_padding) or for "not given" (output_shape).
+// The attributes of a node that describe its windows. An empty list stands for ones (strides,
+// dilations) or zeros (pads, output_padding) or for "not given" (output_shape).
 struct WindowSpec {
   std::string_view op;        // for messages
   std::string_view auto_pad;  // NOTSET (or empty), VALID, SAME_UPPER, SAME_LOWER
@@ -45,7 +45,8 @@ struct Window {
   size_t rank() const { return kernel.size(); }
   // The size of the window of `axis`, from its first tap to its last.
   int64_t extent(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
-  // Where the window `output` of `axis` begins, in input coordinates; may be negative.
+  // The first element along `axis` of the window of output `output`, in input coordinates; may be
+  // negative.
   int64_t start(size_t axis, int64_t output) const {
     return output * strides[axis] - pads_begin[axis];
   }
@@ -69,7 +70,7 @@ TapRange taps_inside(int64_t start, int64_t kernel, int64_t dilation, int64_t si
 Dims window_dims(const WindowSpec& spec, const Dims& input, const Dims& kernel);
 Dims transposed_window_dims(const WindowSpec& spec, const Dims& input, const Dims& kernel);
 
-// The same with the pads, for sizes that are known.
+// The window of inputs whose sizes are known, with the pads worked out.
 Window make_window(const WindowSpec& spec, const Shape& input, const Shape& kernel);
 Window make_transposed_window(const WindowSpec& spec, const Shape& input, const Shape& kernel);
 

@@ -18,7 +18,7 @@ struct Tap {
 // The taps through which output `position` (one index for each spatial axis) reads the input, in
 // row-major order. Taps outside the input are left out.
 void list_taps(const Window& window, std::span<const int64_t> position, std::vector<Tap>& taps);
-// The same for a transposed convolution: the taps through which inputs add to output `position`.
+// Lists the taps of a transposed convolution through which inputs add to output `position`.
 void list_transposed_taps(const Window& window, std::span<const int64_t> position,
                           std::vector<Tap>& taps);
 

@@ -48,7 +48,8 @@ void run_concat(const KernelCall& call) {
   concat_along(call.inputs, axis_of(call.attrs<ConcatAttrs>().axis, rank), call.outputs[0]);
 }
 
-// Of parts that follow each other along `axis`; nullopt where dims before it have several indices.
+// The offsets of parts that follow each other along `axis`; nullopt where dims before it have
+// several indices.
 Offsets consecutive(const Shape& whole, int64_t axis, std::span<const Shape> parts) {
   const size_t along = axis_of(axis, whole.size());
   const AxisSplit split = split_at(whole, along);

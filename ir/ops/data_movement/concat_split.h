@@ -34,7 +34,7 @@ struct PadAttrs {
 // Throws kInvalidModel for a mode that there is not.
 PadMode pad_mode(const PadAttrs& attrs);
 
-// What one axis of a Slice selects: elements start, start + step ... `length` of them.
+// The selection of a Slice on one axis: elements start, start + step ... `length` of them.
 struct SliceRange {
   int64_t start = 0, step = 1, length = 0;
 };
@@ -50,8 +50,8 @@ struct PadAmount {
   int64_t before = 0, after = 0;
 };
 
-// For each axis of a tensor of this rank; `axes` selects those that are named (nullopt: all).
-// Throws kInvalidArgument where lengths or axes do not fit.
+// The ranges of a Slice, one for each axis of a tensor of this shape; `axes` selects those that are
+// named (nullopt: all). Throws kInvalidArgument where lengths or axes do not fit.
 using SliceRanges = InlineVector<SliceRange, 8>;
 SliceRanges slice_ranges(std::span<const int64_t> shape, std::span<const int64_t> starts,
                          std::span<const int64_t> ends,
@@ -71,7 +71,8 @@ StridedBlock block_into(std::span<const int64_t> whole, size_t axis, int64_t beg
                         std::span<const int64_t> part);
 // How Tile repeats a tensor of shape `from`; neither is empty.
 StridedBlock tile_block(std::span<const int64_t> from, std::span<const int64_t> to);
-// Where Pad puts what it keeps of a tensor of shape `from`; nullopt where it keeps nothing.
+// The block of the output to which Pad copies what it keeps of a tensor of shape `from`; nullopt
+// where it keeps nothing.
 std::optional<StridedBlock> pad_block(std::span<const int64_t> from, std::span<const int64_t> to,
                                       std::span<const PadAmount> pads);
 // The sizes of the parts that Split makes of `size` elements where it is not told them.

@@ -44,7 +44,7 @@ std::optional<SliceAxes> slice_axes(Emitter& e, const GradCall& c) {
   return SliceAxes{int64s(e, first), *steps};
 }
 
-// Of a Slice with steps of 1: zeros where it took nothing.
+// The gradient of a Slice with steps of 1: d padded with zeros where the Slice took nothing.
 Term pad_back(Emitter& e, const GradCall& c, const SliceAxes& sliced) {
   const Term axes = cast(sliced.axes, DType::kInt64), starts = input(e, c, 1);
   const auto along_axes = [&](const Val& x) {
@@ -82,7 +82,7 @@ Term flipped(const Term& x, const std::vector<int64_t>& axes) {
                           {}, 1)[0]};
 }
 
-// Of any steps where all sizes are known.
+// The gradient of a Slice with any steps, where all sizes are known.
 std::optional<Term> pad_back_as_planned(Emitter& e, const GradCall& c, const SliceAxes& sliced) {
   const std::optional<Shape> shape = e.type(c.inputs[0]).known_shape();
   const auto starts = known_int64s(e, c.inputs[1]), ends = known_int64s(e, c.inputs[2]);

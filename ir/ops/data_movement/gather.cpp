@@ -26,7 +26,7 @@ constexpr DTypeSet kGatheredTypes = kClassicTypes | DType::kBFloat16;
 
 // ---- Gather
 
-// Of one index.
+// The offset of a Gather of one constant index; nullopt for others.
 Offsets gather_offset(const OffsetsCall& call) {
   if (!call.knows_constants || call.constants[1]->count() != 1) return std::nullopt;
   const size_t axis = axis_of(call.attrs<GatherAttrs>().axis, call.whole.size());

@@ -18,7 +18,7 @@ struct GatherNDAttrs {
   static auto fields() { return std::tuple{field("batch_dims", &GatherNDAttrs::batch_dims)}; }
 };
 
-// What a Scatter does with an element that is there already.
+// How a Scatter combines an update with an element that is there already.
 enum class ScatterReduction { kNone, kAdd, kMul, kMax, kMin };
 // Throws kInvalidModel for a name that there is not.
 ScatterReduction reduction_named(const std::string& name);

@@ -297,7 +297,7 @@ void run_unique(const EvalCall& call) {
 std::vector<Sample> non_zero_samples() {
   return {{{{.shape = {2, 3}, .low = -1, .high = 1}}}, {{{.shape = {0}}}}};
 }
-// Of elements that are equal, the first one takes the gradient.
+// The gradient of Unique: of elements that are equal, the first one takes it.
 Vals unique_gradient(Emitter& e, const GradCall& c) {
   if (!c.has_d(0)) return {};
   const auto& axis = c.attrs<UniqueAttrs>().axis;

@@ -25,7 +25,7 @@ Term gradient_of_factors(const SlotMap& places, const Term& data, const Term& up
   return where(zeros > own_zero, 0, places.read(d * product) / factors);
 }
 
-// Those that are equal to the extreme share its gradient.
+// Gradients of a Scatter by max or min: elements that are equal to the extreme share them.
 Vals extreme_gradients(const SlotMap& places, const Term& data, const Term& updates, const Term& y,
                        const Term& d) {
   const Term stays = equal(data, y), wins = equal(updates, places.read(y));

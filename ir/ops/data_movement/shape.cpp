@@ -213,7 +213,7 @@ void run_identity(const EvalCall& call) {
 
 // ---- Gradients
 
-// Of the ops that give the same elements under another shape.
+// The gradient of ops that give the same elements under another shape.
 Vals reshape_gradient(Emitter& e, const GradCall& c) {
   return {reshape_like(e, c.d_outputs[0], c.inputs[0])};
 }

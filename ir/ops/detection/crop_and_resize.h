@@ -25,7 +25,8 @@ struct CropPlace {
   double ratio;
   bool is_inside;
 };
-// Of row `i` of a crop of `size`, in an image of `length`, for a box from `begin` to `end`.
+// The place in the image of row `i` of a crop of `size` rows, where the image has `length` rows and
+// the box is from `begin` to `end`; columns likewise.
 CropPlace crop_place(double begin, double end, int64_t i, int64_t size, int64_t length,
                      bool nearest);
 // Throws kInvalidArgument for a crop of no image.

@@ -72,7 +72,7 @@ class KeptBoxes {
     block.high_y[at] = box.high_y;
     block.area[at] = box.area();
   }
-  // Is there one whose intersection with `box` is a larger part of both together?
+  // Whether there is a box whose intersection with `box` is a larger part of the union of both.
   bool any_overlaps(const Box& box, float threshold) const {
     if (!(box.area() > 0)) return false;
     return std::ranges::any_of(blocks_, [&](const BoxBlock& block) {

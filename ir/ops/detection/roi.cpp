@@ -248,7 +248,7 @@ double pooled_bin(const T* image, int64_t width, const AxisSamples& rows,
   return std::max(best.value_or(0), 0.0);  // a sample outside is a zero
 }
 
-// For each output row or column of a region the samples.
+// The samples for each output row or column of a region.
 template <typename C>
 std::vector<AxisSamples> axis_bins(C first, C last, const RoiAlignAttrs& attrs, int64_t bins,
                                    int64_t size) {

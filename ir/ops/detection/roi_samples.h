@@ -1,4 +1,4 @@
-// Where RoiAlign samples an image along one axis.
+// The points at which RoiAlign samples an image along one axis.
 #pragma once
 
 #include <algorithm>

@@ -23,7 +23,7 @@ struct LeakyReluAttrs {
   float alpha = 0.01f;
   static auto fields() { return std::tuple{field("alpha", &LeakyReluAttrs::alpha)}; }
 };
-// Of Elu, Celu, ThresholdedRelu and Swish.
+// Attributes of Elu, Celu, ThresholdedRelu and Swish.
 struct AlphaAttrs {
   float alpha = 1;
   static auto fields() { return std::tuple{field("alpha", &AlphaAttrs::alpha)}; }
@@ -289,7 +289,8 @@ Vals swish_gradient(Emitter& e, const GradCall& c) {
   return {d_output(e, c, 0) * (s + (alpha == 1 ? curved : curved * alpha))};
 }
 
-// Of x * F(x): F(x) + x * F'(x), F being the normal distribution or its approximation by tanh.
+// The derivative of x * F(x) is F(x) + x * F'(x), F being the normal distribution or its
+// approximation by tanh.
 Vals gelu_gradient(Emitter& e, const GradCall& c) {
   const Term x = input(e, c, 0), d = d_output(e, c, 0);
   if (c.attrs<GeluAttrs>().approximate == "tanh") {
@@ -380,7 +381,7 @@ std::vector<Sample> clip_samples() {
   };
 }
 
-// Of activations with kernels for all that passes may do with them.
+// Flags of activations that have kernels for all that passes may do with them.
 constexpr uint32_t kFusedAnywhere = kFusable | kActivation | kBFloat16Between | kFloat32Kernels;
 
 OpDef activation(std::string_view name, int since, Reference reference, Gradient grad,
@@ -452,7 +453,7 @@ OpDef activation_grad(std::string_view name, std::string_view signature,
           .samples = samples};
 }
 
-// Of an output that is 0, 1 and between them.
+// Samples with outputs y that are 0, 1 and between them.
 std::vector<Sample> hard_sigmoid_grad_samples() {
   std::vector<Sample> samples = activation_grad_samples<2>();
   const SampleInput y = given<float>({0, 0.25f, 0.75f, 1}, {4});

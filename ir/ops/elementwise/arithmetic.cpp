@@ -136,7 +136,7 @@ void mod(const KernelCall& call) {
     map_numbers(call, kFloorMod);
 }
 
-// By squaring. A negative exponent gives 0, but for the bases 1 and -1.
+// Integer power by repeated squaring. A negative exponent gives 0, but for the bases 1 and -1.
 int64_t integer_power(int64_t base, int64_t exponent, bool exponent_is_signed) {
   if (exponent_is_signed && exponent < 0) {
     if (base == 1) return 1;
@@ -231,7 +231,8 @@ std::optional<Dim> min_dims(Elements x) {
                          [](const Dim& a, const Dim& b) { return sardonyx::min(a, b); });
 }
 
-// Of a positive divisor both kinds of remainder agree where the dividend is not negative.
+// Dims of Mod, where the dividend is not negative and the divisor positive: there both kinds of
+// remainder agree.
 std::optional<Dim> mod_dims(Elements x) {
   if (!is_nonnegative(x[0]) || !x[1].is_known() || x[1].value() <= 0) return std::nullopt;
   return x[0] - floor_div(x[0], x[1]) * x[1];

@@ -1,4 +1,4 @@
-// What is left of a division.
+// Remainders of divisions.
 #pragma once
 
 #include <cmath>

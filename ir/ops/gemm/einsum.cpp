@@ -248,7 +248,7 @@ class Contraction {
   }
 
  private:
-  // Are the elements those of one operand, none of which is repeated or added to another?
+  // Whether the elements are those of one operand, none of which is repeated or added to another.
   bool is_rearrangement() const {
     if (labels_.operands.size() != 1) return false;
     const std::vector<int>& labels = labels_.operands[0];
@@ -288,7 +288,7 @@ class Contraction {
     return dims;
   }
 
-  // Does the output or an operand after `operand` have the index?
+  // Whether the output or an operand after `operand` has the index.
   bool is_wanted(int label, size_t operand) const {
     return has(labels_.output, label) ||
            std::any_of(labels_.operands.begin() + static_cast<ptrdiff_t>(operand) + 1,

@@ -27,7 +27,7 @@ class EquationBuilder {
     for (size_t axis = 0; dims && axis < indices.size(); ++axis)
       named_.emplace_back(indices[axis], (*dims)[axis]);
   }
-  // Is there an operand from which the index certainly takes this size (where not 1)?
+  // Whether there is an operand from which the index certainly takes this size (where not 1).
   bool provides(int label, const Dim& size) const {
     return std::ranges::any_of(named_, [&](const auto& named) {
       return named.first == label && (size == 1 || named.second == size);

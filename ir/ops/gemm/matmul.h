@@ -27,7 +27,8 @@ struct GemmAttrs {
 // do not fit. The operands are inputs `a` and `b`.
 std::optional<Dims> matmul_dims(InferContext& c, size_t a, size_t b);
 
-// Is this one row of `columns` elements, perhaps behind dims of 1? A scalar has no dim for them.
+// Whether the shape is one row of `columns` elements, perhaps behind dims of 1. A scalar is none,
+// as it has no dim for them.
 inline bool is_row(const Shape& shape, int64_t columns) {
   return !shape.empty() && shape.back() == columns && element_count(shape) == columns;
 }

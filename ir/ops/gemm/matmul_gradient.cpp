@@ -20,7 +20,7 @@ struct Transposed {
   bool a = false, b = false;
 };
 
-// Of two matrices.
+// The product of two matrices.
 Term gemm(const Term& a, const Term& b, Transposed transposed, double alpha = 1) {
   return apply("Gemm", a, b,
                {{"transA", int64_t{transposed.a}},
@@ -28,7 +28,7 @@ Term gemm(const Term& a, const Term& b, Transposed transposed, double alpha = 1)
                 {"alpha", static_cast<float>(alpha)}});
 }
 
-// Of batches of matrices.
+// The product of batches of matrices.
 Term batch_product(const Term& a, const Term& b, Transposed transposed) {
   if (rank_of(a) == 2 && rank_of(b) == 2) return gemm(a, b, transposed);
   return apply("sardonyx::FusedMatMul", a, b,

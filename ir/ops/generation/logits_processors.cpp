@@ -1,4 +1,4 @@
-// What changes the scores of the next words.
+// Processors that change the scores of the next words.
 #include <algorithm>
 #include <limits>
 

@@ -15,7 +15,7 @@ namespace sardonyx::ops {
 // Words so far; all of one length. Row (entry * beams + beam) is a beam of a batch entry.
 using Sequences = std::vector<std::vector<int32_t>>;
 
-// What may change the scores of the next words, in the order in which it does.
+// Rules that may change the scores of the next words, in the order in which they are applied.
 struct ScoreRules {
   int64_t vocabulary = 0;  // scores of one row
   int64_t beams = 1;       // rows of one batch entry
@@ -55,11 +55,11 @@ struct ModelSetup {
 class LanguageModel {
  public:
   virtual ~LanguageModel() = default;
-  // What the sequences begin with.
+  // The tokens that the sequences begin with.
   virtual Sequences prompt() const = 0;
   // Logits [rows, vocabulary] of the word behind the prompt.
   virtual std::vector<float> first() = 0;
-  // The same after one more word; row i continues row origins[i].
+  // Like first(), after one more word; row i continues row origins[i].
   virtual std::vector<float> next(const Sequences& sequences, std::span<const int64_t> origins) = 0;
   int64_t vocabulary() const { return vocabulary_; }  // known after first()
 

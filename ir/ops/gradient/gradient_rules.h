@@ -100,7 +100,7 @@ inline Term where(const Term& condition, double a, const Term& b) {
 inline Term zeros_like(const Term& x) {
   return {x.e, full_like(*x.e, x, 0)};
 }
-// As it is where the type is right.
+// Casts x to `to`; x itself where its type is right.
 Term cast(const Term& x, DType to);
 inline Term square(const Term& x) {
   return x * x;

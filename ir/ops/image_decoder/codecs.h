@@ -21,18 +21,18 @@ inline constexpr int64_t kMaxPixels = int64_t{1} << 28;
 Tensor new_image(int64_t width, int64_t height);
 [[noreturn]] void fail_image(std::string_view format, std::string_view why);
 
-// In code of our own.
+// Decoders in code of our own.
 Tensor decode_bmp(FileBytes file);
 Tensor decode_pnm(FileBytes file);
 
-// By libraries (providers/codecs/).
+// Decoders that call libraries (providers/codecs/).
 Tensor decode_jpeg(FileBytes file);
 Tensor decode_jpeg2000(FileBytes file);
 Tensor decode_png(FileBytes file);
 Tensor decode_tiff(FileBytes file);
 Tensor decode_webp(FileBytes file);
 
-// Those of providers/codecs/ that this build has; null where it is configured without.
+// The decoders of providers/codecs/ that this build has; null where it is configured without.
 struct LinkedDecoders {
   Decoder jpeg = nullptr, jpeg2000 = nullptr, png = nullptr, tiff = nullptr, webp = nullptr;
 };

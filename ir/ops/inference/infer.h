@@ -15,7 +15,7 @@ void same_as_first(InferContext& c);
 void same_as_inputs(InferContext& c);
 // Output 0 has the dtype of input 0 and the shape that all formal inputs broadcast to.
 void broadcast_all(InferContext& c);
-// The same with elements of bool.
+// Like broadcast_all(), with outputs of bool.
 void broadcast_all_to_bool(InferContext& c);
 
 // The shape that all present formal inputs broadcast to; nullopt where a rank is unknown. Fails

@@ -22,7 +22,7 @@ std::optional<Dims> known_elements(const InferContext& c, size_t input);
 // last, when the outputs' types are set. It runs the row's reference kernel on element numbers, so
 // what is carried is what is computed.
 void propagate_elements(InferContext& c, std::initializer_list<size_t> data_inputs = {0});
-// The same where every formal input is data.
+// Like propagate_elements(), where every formal input is data.
 void propagate_all_elements(InferContext& c);
 
 }  // namespace sardonyx::ops

@@ -23,7 +23,7 @@ void propagate_values(InferContext& c, DimFunction function);
 std::optional<Dim> truncated_div(const Dim& a, const Dim& b);
 // Whether a == b for every value of the symbols (true), for none (false), or neither is proved.
 std::optional<bool> proved_equal(const Dim& a, const Dim& b);
-// The same for a < b.
+// Whether a < b, where that can be proved either way; nullopt where it cannot.
 std::optional<bool> proved_less(const Dim& a, const Dim& b);
 
 }  // namespace sardonyx::ops

@@ -37,7 +37,7 @@ class BodyTyper {
   std::vector<Type> type_loop(std::vector<Type> inputs, size_t first, size_t count,
                               size_t first_output);
 
-  // Of a body output after type(), in the subgraph's symbols.
+  // The type of a body output, after type(), in the subgraph's symbols.
   const Type& output(size_t index) const { return body_->outputs()[index]->type; }
   // The elements of a small integer output where they are known, in the enclosing graph's symbols.
   std::optional<Dims> output_dims(size_t index);

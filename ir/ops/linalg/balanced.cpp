@@ -63,7 +63,7 @@ BalancedMatrix balanced(const Matrix& a) {
   }
   std::pmr::vector<int> sizes(found.values.values.size());
   std::ranges::transform(found.values.values, sizes.begin(), exponent_of);
-  // Of an element, once rows and columns are scaled.
+  // The exponent of an element, once rows and columns are scaled.
   const auto size_of = [&](int64_t i, int64_t j) {
     const int size = sizes[static_cast<size_t>(i * n + j)];
     const auto& by = found.exponents;

@@ -18,8 +18,8 @@ struct BalancedMatrix {
   std::pmr::vector<int64_t> order;  // row i is row order[i] of a: p
   std::pmr::vector<int> exponents;  // of two, row by row: d
 };
-// Of finite numbers (Parlett and Reinsch, "Balancing a matrix for calculation of eigenvalues and
-// eigenvectors", 1969).
+// Balances a matrix of finite numbers (Parlett and Reinsch, "Balancing a matrix for calculation of
+// eigenvalues and eigenvectors", 1969).
 BalancedMatrix balanced(const Matrix& a);
 
 }  // namespace sardonyx::ops

@@ -51,7 +51,7 @@ struct Reflection {
     made.factor = 2 / length;
     return made;
   }
-  // Of rows [first, first + count), from column `begin` on.
+  // Applies the reflection to rows [first, first + count), from column `begin` on.
   void of_rows(Matrix& a, int64_t first, int64_t count, int64_t begin) const {
     for (int64_t j = begin; j < a.columns; ++j) {
       double sum = 0;
@@ -61,7 +61,7 @@ struct Reflection {
         a(first + i, j) -= factor * sum * v[static_cast<size_t>(i)];
     }
   }
-  // Of columns [first, first + count), in rows before `end`.
+  // Applies the reflection to columns [first, first + count), in rows before `end`.
   void of_columns(Matrix& a, int64_t first, int64_t count, int64_t end) const {
     for (int64_t i = 0; i < end; ++i) {
       double sum = 0;

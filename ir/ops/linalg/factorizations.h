@@ -50,17 +50,17 @@ struct QrFactors {
   Matrix q, r;
 };
 QrFactors qr_factors(Matrix a);
-// Of the symmetric part of a: values in ascending order, vectors as columns, by Jacobi's rotations.
-// Of each vector the greatest element is positive.
+// The eigendecomposition of the symmetric part of a, by Jacobi's rotations: values in ascending
+// order, vectors as columns. The greatest element of each vector is positive.
 struct EighFactors {
   std::pmr::vector<double> values;
   Matrix vectors;
 };
 EighFactors eigh_factors(const Matrix& a);
-// Of any square a: values [n, 2] and vectors [n, n, 2] (as [n, 2 n]) as pairs of a real and an
-// imaginary part, a vector a column; of a pair of complex values the one with the positive
-// imaginary part first. Vectors have length 1, and the greatest element of each is real and
-// positive.
+// The eigendecomposition of any square a: values [n, 2] and vectors [n, n, 2] (as [n, 2 n]) as
+// pairs of a real and an imaginary part, a vector a column; of a pair of complex values the one
+// with the positive imaginary part is first. Vectors have length 1, and the greatest element of
+// each is real and positive.
 struct EigFactors {
   Matrix values, vectors;
 };

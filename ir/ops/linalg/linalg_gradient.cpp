@@ -1,6 +1,7 @@
-// By Giles, "An extended collection of matrix derivative results", 2008; of Qr by Walter and
-// Lehmann, "Algorithmic differentiation of linear algebra functions", 2018. Where values coincide
-// (Eigh, Eig, Svd) or a factor is singular, gradients are infinite, as they are in torch.
+// Gradients of linear algebra by Giles, "An extended collection of matrix derivative results",
+// 2008; that of Qr by Walter and Lehmann, "Algorithmic differentiation of linear algebra
+// functions", 2018. Where values coincide (Eigh, Eig, Svd) or a factor is singular, gradients are
+// infinite, as they are in torch.
 #include "ir/ops/linalg/linalg_gradient.h"
 
 #include "ir/ops/gradient/gradient_rules.h"
@@ -103,8 +104,8 @@ Vals solve_gradient(Emitter& e, const GradCall& c) {
   return {c.wants(0) ? Val(-product(d_b, x, {.b = true})) : Val(), d_b};
 }
 
-// Of f(a) the gradient is the upper right block of f([[a^T, d], [0, a^T]]) (Mathias, "A chain rule
-// for matrix functions and applications", 1996).
+// The gradient of a matrix function f(a) is the upper right block of f([[a^T, d], [0, a^T]])
+// (Mathias, "A chain rule for matrix functions and applications", 1996).
 Vals matrix_exp_gradient(Emitter& e, const GradCall& c) {
   const Term a = transposed(input(e, c, 0)), d = d_output(e, c, 0);
   const Term zero = int64s(e, {0}), middle = sizes_of(a, -1), end = middle + middle;
@@ -130,7 +131,7 @@ Vals cholesky_gradient(Emitter& e, const GradCall& c) {
 
 namespace {
 
-// Of a matrix that is not wide.
+// The gradient of Qr for a matrix that is not wide.
 Term tall_qr_gradient(const Term& q, const Term& r, const Term& d_q, const Term& d_r) {
   const Term m = product(r, d_r, {.b = true}) - product(d_q, q, {.a = true});
   const Term mirrored = lower(m) + transposed(strictly_lower(m));

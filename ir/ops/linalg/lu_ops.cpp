@@ -13,7 +13,8 @@ void set_pivots(InferContext& c, const std::optional<MatrixDims>& dims) {
   shape.push_back(min(dims->rows, dims->columns));
   c.set(1, DType::kInt32, std::move(shape));
 }
-// Those of input 1 are as many as the factors of input 0 have; merges the batches of both.
+// Checks that the pivots, input 1, are as many as the factors of input 0 have; merges the batches
+// of both.
 void check_pivots(InferContext& c, MatrixDims& dims) {
   const Dims* pivots = c.shape(1);
   if (!pivots) return;
@@ -45,7 +46,8 @@ void infer_lu_solve(InferContext& c) {
   set_output(c, 0, dims, {rows, b->back()});
 }
 
-// Of the matrix of this index, counted from 0; throws for rows that the matrix does not have.
+// The pivots of the matrix of this index, counted from 0; throws for rows that the matrix does not
+// have.
 std::pmr::vector<int64_t> pivots_at(const TensorView& x, int64_t index, int64_t rows) {
   const int64_t count = x.shape.back();
   const auto* from = x.data<int32_t>() + index * count;

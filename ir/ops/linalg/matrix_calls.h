@@ -1,5 +1,5 @@
-// What rows of linear algebra share: dims of matrices [..., rows, columns], and kernels that
-// compute one matrix after the other in double.
+// Helpers that rows of linear algebra share: dims of matrices [..., rows, columns], and kernels
+// that compute one matrix after the other in double.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct MatrixDims {
 };
 
 std::optional<MatrixDims> matrix_dims(InferContext& c);
-// Of square matrices; others are refused.
+// The dims of square matrices; others are refused.
 std::optional<MatrixDims> square_dims(InferContext& c);
 // Output `index` with `last` after the batch's dims; of unknown rank where that is not known.
 void set_output(InferContext& c, size_t index, const std::optional<MatrixDims>& dims,

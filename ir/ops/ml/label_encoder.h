@@ -52,7 +52,8 @@ struct LabelEncoderAttrs {
 // Elements of `from` (string or int64) to those of the other type. Of equal categories the last one
 // counts.
 ElementMap category_map(const CategoryMapperAttrs& attrs, DType from);
-// Of equal keys the first one counts. The attributes have passed the row's inference.
+// The map of a LabelEncoder; of equal keys the first one counts. The attributes have passed the
+// row's inference.
 ElementMap label_map(const LabelEncoderAttrs& attrs);
 
 }  // namespace sardonyx::ops

@@ -1,5 +1,5 @@
-// What the models of ai.onnx.ml share: reading a table of features, and turning raw scores into the
-// ones that are given out.
+// Helpers that the models of ai.onnx.ml share: reading a table of features, and turning raw scores
+// into the ones that are given out.
 #pragma once
 
 #include <memory_resource>

@@ -1,5 +1,5 @@
-// What the gradients of ai.onnx.ml's models share: features and the transformation of scores,
-// written in ops.
+// Helpers that the gradients of ai.onnx.ml's models share: features and the transformation of
+// scores, written in ops.
 #pragma once
 
 #include <vector>

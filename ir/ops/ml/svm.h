@@ -51,8 +51,9 @@ struct SvmRegressorAttrs : SvmAttrs {
   }
 };
 
-// What the kernel function of a machine is applied to: its support vectors or, where it has none,
-// coefficients, of which there is one row for each class (or a single one); then it is a product.
+// The vectors that the kernel function of a machine is applied to: its support vectors or, where it
+// has none, coefficients, of which there is one row for each class (or a single one); then the
+// kernel function is a product.
 struct SvmVectors {
   bool are_coefficients;
   const std::vector<float>& rows;

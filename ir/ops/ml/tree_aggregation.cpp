@@ -58,7 +58,7 @@ Voting voting_of(const TreeEnsembleModel<T>& model) {
   return {model.targets == 2 && model.has_one_target, model.is_nonnegative};
 }
 
-// Does `score` speak for the second of two classes?
+// Whether `score` speaks for the second of two classes.
 template <typename T>
 bool is_second_class(const Voting& voting, T score) {
   return score > (voting.single_sided && voting.probabilities ? T(0.5) : T(0));

@@ -30,12 +30,12 @@ class TreeOp {
   Aggregate aggregate_;
 };
 
-// For TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier on X with so many features.
-// Throws kInvalidModel.
+// Makes the kernel's form of a TreeEnsemble, TreeEnsembleRegressor or TreeEnsembleClassifier on X
+// with so many features. Throws kInvalidModel.
 template <typename T>
 std::shared_ptr<const TreeOp<T>> make_tree_op(const OpDef& op, const Attrs& attrs,
                                               int64_t features);
-// Does the op sum in double for X of this type?
+// Whether the op sums in double for X of type `input`.
 bool tree_op_is_wide(const OpDef& op, const Attrs& attrs, DType input);
 
 }  // namespace sardonyx::ops

@@ -128,12 +128,12 @@ TreeEnsembleModel<T> build_ensemble(const TreeRegressorAttrs& attrs);
 template <typename T>
 TreeEnsembleModel<T> build_ensemble(const TreeClassifierAttrs& attrs);
 
-// What is added to the scores: none, one for all targets or one for each. Throws kInvalidModel
-// where they are given twice.
+// The base values, which are added to the scores: none, one for all targets or one for each. Throws
+// kInvalidModel where they are given twice.
 template <typename T>
 std::vector<T> base_values(const TreeNodeAttrs& attrs);
 
-// Are scores for X of this type summed in double?
+// Whether scores for X of type `input` are summed in double.
 bool in_double(const TreeEnsembleAttrs& attrs, DType input);
 bool in_double(const TreeRegressorAttrs& attrs, DType input);
 bool in_double(const TreeClassifierAttrs& attrs, DType input);

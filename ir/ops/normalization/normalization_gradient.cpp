@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// What statistics of these types are computed in.
+// The type in which statistics of these types are computed.
 DType wide_type(std::initializer_list<Term> terms) {
   const bool any_double =
       std::ranges::any_of(terms, [](const Term& term) { return term.dtype() == DType::kDouble; });
@@ -198,8 +198,8 @@ Vals batch_normalization_grad_body(Emitter& e, const BodyCall& c) {
           cast(sum_per_channel(d_y, rank), scale.dtype())};
 }
 
-// Of Instance- and GroupNormalization: statistics over the axes from 2 on, or over all of a group
-// of channels.
+// The gradient of Instance- and GroupNormalization: statistics are over the axes from 2 on, or over
+// all of a group of channels.
 Vals group_normalization_grad_body(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<GroupNormalizationGradAttrs>();
   const Term x{&e, c.inputs[1]}, scale{&e, c.inputs[2]};

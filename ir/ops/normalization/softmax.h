@@ -8,13 +8,13 @@
 
 namespace sardonyx::ops {
 
-// Of Softmax, LogSoftmax and Hardmax.
+// Attributes of Softmax, LogSoftmax and Hardmax.
 struct SoftmaxAttrs {
   int64_t axis = -1;
   static auto fields() { return std::tuple{field("axis", &SoftmaxAttrs::axis)}; }
 };
 
-// Of NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
+// Attributes of NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
 struct LossAttrs {
   std::optional<int64_t> ignore_index;
   std::string reduction = "mean";  // or "sum", "none"

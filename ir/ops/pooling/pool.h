@@ -12,7 +12,7 @@
 
 namespace sardonyx::ops {
 
-// What AveragePool, MaxPool and LpPool share.
+// Attributes that AveragePool, MaxPool and LpPool share.
 struct PoolAttrs {
   std::string auto_pad = "NOTSET";
   bool ceil_mode = false;

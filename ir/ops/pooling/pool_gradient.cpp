@@ -236,7 +236,7 @@ Vals average_pool_grad(Emitter& e, const GradCall& call) {
                     {call.d_outputs[0], shape_of(e, call.inputs[0])}, call.raw_attrs)};
 }
 
-// Of equal elements the first one in a window took part, as its index says.
+// The gradient of MaxPool: of equal elements the first one in a window takes it, as its index says.
 Vals max_pool_grad(Emitter& e, const GradCall& call) {
   if (!call.has_d(0)) return {};
   return {
@@ -265,7 +265,7 @@ Vals global_average_pool_grad(Emitter& e, const GradCall& call) {
   return {e.call("Expand", {e.call("Mul", {d_y, share}), shape_of(e, x)})};
 }
 
-// Of equal elements the first one of a channel took part.
+// The gradient of GlobalMaxPool: of equal elements the first one of a channel takes it.
 Vals global_max_pool_grad(Emitter& e, const GradCall& call) {
   const Val &x = call.inputs[0], &d_y = call.d_outputs[0];
   const Val images = dims_of(e, x, 0, 2);

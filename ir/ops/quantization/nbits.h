@@ -23,7 +23,7 @@ struct NBitsAttrs {
   }
   int64_t blocks() const { return (K + block_size - 1) / block_size; }
   int64_t block_bytes() const { return block_size * bits / 8; }
-  // Of a row of packed zero points.
+  // The size of a row of packed zero points.
   int64_t zero_point_bytes() const { return (blocks() * bits + 7) / 8; }
 };
 

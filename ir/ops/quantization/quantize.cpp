@@ -114,7 +114,7 @@ void for_each_run(std::span<const int64_t> shape, std::span<const int64_t> scale
   }
 }
 
-// The same in pieces of at most kPiece elements.
+// Visits the elements in pieces of at most kPiece.
 constexpr int64_t kPiece = 512;
 template <typename Visit>
 void for_each_piece(const KernelCall& call, int64_t axis, int64_t block_size, Visit&& visit) {

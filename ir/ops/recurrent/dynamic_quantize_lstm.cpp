@@ -15,7 +15,7 @@ namespace sardonyx::ops {
 namespace {
 
 using Doubles = std::vector<double>;
-// Of inputs that may be large, in scratch memory.
+// The elements of an input, which may be large; in scratch memory.
 using Operand = std::pmr::vector<double>;
 
 // Inputs kX to kP are those of LSTM, but that W and R are transposed: [directions, width, 4 *

@@ -11,7 +11,7 @@
 
 namespace sardonyx::ops {
 
-// What the three have in common.
+// Attributes that RNN, GRU and LSTM share.
 struct RecurrentAttrs {
   std::optional<std::vector<float>> activation_alpha;
   std::optional<std::vector<float>> activation_beta;
@@ -57,7 +57,7 @@ struct LstmAttrs : RecurrentAttrs {
   }
 };
 
-// Of com.microsoft::DynamicQuantizeLSTM.
+// Attributes of com.microsoft::DynamicQuantizeLSTM.
 struct QuantizedLstmAttrs {
   std::optional<std::vector<float>> activation_alpha, activation_beta;
   std::optional<std::vector<std::string>> activations;

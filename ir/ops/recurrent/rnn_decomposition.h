@@ -6,15 +6,16 @@
 
 namespace sardonyx::ops {
 
-// What the op of a call gives, by one Scan for each direction over the products of X and W.
+// The op of a call written as one Scan for each direction over the products of X and W.
 Vals recurrent_decomposition(Emitter& e, const BodyCall& call);
 // An activation function of a cell.
 Val apply(Emitter& e, const Activation& activation, const Val& x);
 
 Vals recurrent_grad(Emitter& e, const GradCall& call);
 
-// Where the inputs of RnnGrad, GruGrad and LstmGrad stand; kNone where the op has none. Outputs are
-// the gradients of X, W, R, B, initial_h, initial_c and P, in this order, of the op's own layout.
+// The indices of the inputs of RnnGrad, GruGrad and LstmGrad; kNone where the op has none. Outputs
+// are the gradients of X, W, R, B, initial_h, initial_c and P, in this order, of the op's own
+// layout.
 struct RecurrentGradInputs {
   static constexpr size_t kNone = SIZE_MAX;
   size_t x = 0, w = 1, r = 2, b = 3, initial_h = 4;

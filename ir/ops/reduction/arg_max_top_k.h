@@ -9,7 +9,7 @@
 
 namespace sardonyx::ops {
 
-// Does element a come before element b? Of equals the one of the lower index does.
+// Whether element a is ranked before element b. Of equal ones that of the lower index is.
 template <typename T>
 bool comes_first(const T* line, int64_t step, bool largest, int64_t a, int64_t b) {
   const T x = line[a * step], y = line[b * step];

@@ -10,7 +10,7 @@
 
 namespace sardonyx::ops {
 
-// Of all Reduce* ops.
+// Attributes of all Reduce* ops.
 struct ReduceAttrs {
   bool keepdims = true;
   bool noop_with_empty_axes = false;
@@ -25,7 +25,7 @@ struct ReduceAttrs {
 using ReducedDims = InlineVector<bool, 8>;
 ReducedDims reduced_dims(const ReduceAttrs& attrs, std::span<const int64_t> axes, size_t rank);
 
-// Of ArgMax and ArgMin.
+// Attributes of ArgMax and ArgMin.
 struct ArgReduceAttrs {
   int64_t axis = 0;
   bool keepdims = true;
@@ -47,7 +47,7 @@ struct TopKAttrs {
   }
 };
 
-// Of CumSum and CumProd.
+// Attributes of CumSum and CumProd.
 struct CumulativeAttrs {
   bool exclusive = false;
   bool reverse = false;

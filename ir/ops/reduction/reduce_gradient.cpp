@@ -56,7 +56,7 @@ Term product_of_others(const Term& x, int64_t axis) {
   return before * apply("CumProd", x, at, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}});
 }
 
-// The same for several axes: they are moved to the end and made one.
+// The product of the other elements over several axes: they are moved to the end and made one.
 Term product_of_others(const Term& x, const ReducedDims& gone) {
   const auto reduced = std::ranges::count(gone, true);
   if (reduced == 0) return x.number(1);

@@ -48,7 +48,8 @@ void map_with(const KernelCall& call, const Function& function) {
   });
 }
 
-// By the dtype of input 0: a floating type.
+// Maps the elements of input 0, whose dtype is floating: those of double in double, others in
+// float.
 template <typename Function>
 void map_floats(const KernelCall& call, const Function& function) {
   if (call.inputs[0].dtype == DType::kDouble)
@@ -75,8 +76,8 @@ void map_numbers(const KernelCall& call, const Function& function) {
     map_ints(call, function);
 }
 
-// The same as rows of the table want them: `.reference = floats<[](auto x) { return std::exp(x);
-// }>`.
+// map_floats() as a reference kernel of a row of the table: `.reference = floats<[](auto x) {
+// return std::exp(x); }>`.
 template <auto function>
 void floats(const KernelCall& call) {
   map_floats(call, function);

@@ -136,7 +136,7 @@ class ElementTable {
 
   // The upper bits of a product with 2^64 / the golden ratio depend on all bits of the hash.
   static uint64_t spread(uint64_t hash) { return hash * 0x9e3779b97f4a7c15u; }
-  // Of the bits behind those that choose the group.
+  // The tag of an entry: the bits of its hash behind those that choose the group.
   uint64_t tag_of(uint64_t spread_hash) const { return spread_hash >> (shift_ - 7) & 0x7f; }
 
   // Where the entry is, or the free place where it belongs; half of all places stay free.

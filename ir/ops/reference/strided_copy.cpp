@@ -205,7 +205,8 @@ int64_t find_transposed_dim(const StridedBlock& block) {
   return -1;
 }
 
-// Of sizes that the shape of a tensor has: only those of an empty one may overflow.
+// The count of elements for sizes that the shape of a tensor has: only those of an empty one may
+// overflow.
 int64_t count_of(const DimValues& sizes) {
   int64_t count = 1;
   for (const int64_t size : sizes) {

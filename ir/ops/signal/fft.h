@@ -28,7 +28,7 @@ class FourierTransform {
   size_t length() const { return length_; }
   // X[k] = sum of x[n] exp(-2 pi i k n / length); in place.
   void forward(std::span<Complex> data) const;
-  // The same of `length` real elements. An even length takes half the time.
+  // Like forward(), of `length` real elements. An even length takes half the time.
   void forward_real(std::span<const double> in, std::span<Complex> out) const;
   // x[n] = sum of X[k] exp(2 pi i k n / length) / length; in place.
   void inverse(std::span<Complex> data) const;

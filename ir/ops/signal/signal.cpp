@@ -121,7 +121,7 @@ void run_dft(const KernelCall& call) {
     length = from.size;
   const auto held = FourierTransform::of(static_cast<size_t>(length));
   const FourierTransform& transform = *held;
-  // Of a one-sided spectrum the other side is the mirrored conjugate.
+  // A one-sided spectrum holds half of the values: the other side is the mirrored conjugate.
   const int64_t given = std::min(from.size, to_real ? length / 2 + 1 : length);
   const int64_t in_parts = in.shape.back(), out_parts = out.shape.back();
   const bool is_real = in_parts == 1 && !attrs.inverse;

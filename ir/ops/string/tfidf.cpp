@@ -114,7 +114,8 @@ class NgramTrie {
 
   ElementTable token_table_, child_table_;  // of numbers of tokens and of nodes
   std::vector<Token> tokens_;
-  // Of each node, of which the first is the root: its parent and token, its place in the pool.
+  // One element for each node, of which the first is the root: its parent and token, its place in
+  // the pool.
   std::vector<uint64_t> keys_{UINT64_MAX};
   std::vector<int64_t> ngrams_{-1};
 };

@@ -63,7 +63,7 @@ struct AdagradStepAttrs {
   }
 };
 
-// Of a step (SgdStepAttrs, AdamStepAttrs) whose gradient is the product of two matrices.
+// Attributes of a step (SgdStepAttrs, AdamStepAttrs) whose gradient is the product of two matrices.
 template <typename Step>
 struct ProductStepAttrs : Step {
   bool transA = false, transB = false;
