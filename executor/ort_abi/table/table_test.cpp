@@ -157,6 +157,7 @@ TEST(OrtApiTable, members_that_are_called_without_handles_refuse) {
                                       "CreatePrepackedWeightsContainer",
                                       "GetAllocatorWithDefaultOptions",
                                       "GetAvailableProviders",
+                                      "GetEnvConfigEntries",
                                       "CreateOpAttr",
                                       "CreateCustomOpDomain",
                                       "CreateGraph",
