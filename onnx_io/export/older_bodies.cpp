@@ -59,7 +59,7 @@ Vals or_equal_body(Emitter& e, const BodyCall& call) {
   return {either(e, e.call(comparison, {a, b}), e.call("Equal", {a, b}))};
 }
 
-// Than the last, whose softmax older forms have.
+// Whether the axis is not the last one, along which alone the older forms compute.
 bool is_along_another_axis(const Node& node) {
   const Type& type = node.inputs[0]->type;
   if (!type.has_rank() || type.rank() == 0) return false;

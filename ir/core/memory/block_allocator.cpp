@@ -24,8 +24,8 @@ namespace {
 constexpr size_t kLarge = 256 << 10;
 // Larger ones are not kept at first, unless keep_blocks() asks for that.
 constexpr size_t kLargestKept = 32 << 20;
-// From here on, fewer and larger pages are worth asking for: they are had five times as fast as as
-// many bytes of small ones, and to run through them takes a few percent less. But where the system
+// From here on, fewer and larger pages are worth asking for: they are had five times as fast as the
+// same bytes in small pages, and to run through them takes a few percent less. But where the system
 // has none at hand (it must move others out of the way, or asks the host of a virtual machine for
 // the memory) one takes twenty times as long. So they are taken one after the other, and after
 // one that took too long only small ones for a while.

@@ -183,7 +183,7 @@ void interleave(const T* from, int64_t from_step, T* to, int64_t rows, int64_t c
   }
 }
 
-// Is the block channels of an image, 2 or 3, that come to are adjacent?
+// Whether the block interleaves planes: the 2 or 3 channels of an image that become adjacent.
 bool is_interleaving(const StridedBlock& block) {
   const size_t last = block.sizes.size() - 1;
   const int64_t columns = block.sizes[last];

@@ -27,18 +27,23 @@ bool is_ending() {
 
 // Python ends a thread that waits for the lock of an ending interpreter by unwinding its stack.
 // C++ must not let that through: destructors on the way would touch Python's objects unlocked.
-template <typename Take>
-auto take_lock(const Take& take) {
-  if (is_ending() && !ends_interpreter && !PyGILState_Check()) stand_still();
+template <typename Call>
+auto without_unwinding(const Call& call) {
 #ifdef __GLIBCXX__
   try {
-    return take();
+    return call();
   } catch (const abi::__forced_unwind&) {
     stand_still();
   }
 #else
-  return take();
+  return call();
 #endif
+}
+
+template <typename Take>
+auto take_lock(const Take& take) {
+  if (is_ending() && !ends_interpreter && !PyGILState_Check()) stand_still();
+  return without_unwinding(take);
 }
 
 }  // namespace
@@ -56,6 +61,13 @@ LockedInterpreter::LockedInterpreter() : state_(take_lock([] { return PyGILState
 
 LockedInterpreter::~LockedInterpreter() {
   PyGILState_Release(state_);
+}
+
+pybind11::object call_python(const pybind11::handle& function, const pybind11::tuple& arguments) {
+  PyObject* const result =
+      without_unwinding([&] { return PyObject_CallObject(function.ptr(), arguments.ptr()); });
+  if (!result) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(result);
 }
 
 }  // namespace sardonyx::python

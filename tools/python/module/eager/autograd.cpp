@@ -60,7 +60,7 @@ RemovableHandle register_post_accumulate(const Tensor& leaf, const py::object& h
   const auto held = shared_object(require_callable("register_post_accumulate_grad_hook", hook));
   const size_t number = eager::register_post_accumulate_hook(leaf, [held](const Tensor& whole) {
     const LockedInterpreter locked;
-    (*held)(whole);
+    call_python(*held, whole);
   });
   return RemovableHandle([of = std::weak_ptr(leaf.impl()), number] {
     if (const auto impl = of.lock()) eager::remove_post_accumulate_hook(Tensor(impl), number);
@@ -74,7 +74,7 @@ void bind_hooks(RowDefiner& define) {
         return x.register_hook([held = shared_object(require_callable("register_hook", hook))](
                                    const Tensor& gradient) {
           const LockedInterpreter locked;
-          return tensor_or_undefined((*held)(gradient), "gradient");
+          return tensor_or_undefined(call_python(*held, gradient), "gradient");
         });
       },
       {"hook(gradient) is called in each backward pass, until the handle that this gives is "
@@ -138,13 +138,13 @@ void bind_grad(py::module_& module) {
         const eager::CustomFunction function{
             [held = shared_object(forward)](const std::vector<Tensor>& in) {
               const LockedInterpreter locked;
-              return tensors_from((*held)(*py::tuple(py::cast(in))), "forward");
+              return tensors_from(call_python(*held, py::tuple(py::cast(in))), "forward");
             },
             [held = shared_object(backward)](const std::vector<Tensor>& in,
                                              const std::vector<Tensor>& out,
                                              const std::vector<Tensor>& d_out) {
               const LockedInterpreter locked;
-              py::object given = (*held)(in, out, maybe_all(d_out));
+              py::object given = call_python(*held, in, out, maybe_all(d_out));
               if (py::isinstance<Tensor>(given)) given = py::make_tuple(given);
               std::vector<Tensor> gradients;
               for (const py::handle& one : given)

@@ -20,7 +20,7 @@ using eager::TensorFunction;
 TensorFunction function_from(const py::object& function) {
   return [held = shared_object(function)](const Tensors& inputs) {
     const LockedInterpreter locked;
-    return tensors_from((*held)(*py::tuple(py::cast(inputs))), "result of the function");
+    return tensors_from(call_python(*held, py::tuple(py::cast(inputs))), "result of the function");
   };
 }
 
@@ -87,7 +87,7 @@ void bind_compile(py::module_& module) {
 eager::Branch branch_from(const py::object& function, const Tensors& operands) {
   return [held = shared_object(function), operands] {
     const LockedInterpreter locked;
-    return tensors_from((*held)(*py::tuple(py::cast(operands))), "branch");
+    return tensors_from(call_python(*held, py::tuple(py::cast(operands))), "branch");
   };
 }
 
@@ -99,18 +99,19 @@ void bind_control_flow(py::module_& module) {
     return python_from_tensors(unlocked(
         [&](const Loc& loc) { return eager::cond(predicate, then_branch, else_branch, loc); }));
   });
-  module.def("_while_loop", [](const py::object& condition, const py::object& body,
-                               const py::object& initial) {
-    const SharedObject keeps_on = shared_object(condition);
-    const auto go_on = [keeps_on](const Tensors& state) {
-      const LockedInterpreter locked;
-      return tensor_from((*keeps_on)(*py::tuple(py::cast(state))), "condition of while_loop");
-    };
-    const TensorFunction step = function_from(body);
-    const Tensors begin = tensors_from(initial, "while_loop");
-    return python_from_tensors(
-        unlocked([&](const Loc& loc) { return eager::while_loop(go_on, step, begin, loc); }));
-  });
+  module.def("_while_loop",
+             [](const py::object& condition, const py::object& body, const py::object& initial) {
+               const SharedObject keeps_on = shared_object(condition);
+               const auto go_on = [keeps_on](const Tensors& state) {
+                 const LockedInterpreter locked;
+                 return tensor_from(call_python(*keeps_on, py::tuple(py::cast(state))),
+                                    "condition of while_loop");
+               };
+               const TensorFunction step = function_from(body);
+               const Tensors begin = tensors_from(initial, "while_loop");
+               return python_from_tensors(unlocked(
+                   [&](const Loc& loc) { return eager::while_loop(go_on, step, begin, loc); }));
+             });
 }
 
 void bind_files(py::module_& module) {

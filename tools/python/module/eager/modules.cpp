@@ -154,7 +154,8 @@ eager::RemovableHandle register_hook(const py::object& self, const py::object& h
         const LockedInterpreter locked;
         const py::object output =
             outputs.size() == 1 ? py::cast(outputs[0]) : python_from_tensors(outputs);
-        const py::object given = (*function)((*module)(), python_from_tensors(inputs), output);
+        const py::object given =
+            call_python(*function, (*module)(), python_from_tensors(inputs), output);
         if (!given.is_none()) outputs = tensors_from(given, "forward hook");
       });
 }
@@ -165,7 +166,7 @@ eager::RemovableHandle register_pre_hook(const py::object& self, const py::objec
   return self.cast<const nn::Module&>().register_forward_pre_hook(
       [module, function](const nn::Module&, std::vector<Tensor>& inputs) {
         const LockedInterpreter locked;
-        const py::object given = (*function)((*module)(), python_from_tensors(inputs));
+        const py::object given = call_python(*function, (*module)(), python_from_tensors(inputs));
         if (!given.is_none()) inputs = tensors_from(given, "forward pre-hook");
       });
 }

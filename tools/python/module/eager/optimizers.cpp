@@ -252,7 +252,7 @@ class PythonOptimizer : public optim::Optimizer {
       PyErr_SetString(PyExc_NotImplementedError, text(name(), " has no step() of its own").c_str());
       throw py::error_already_set();
     }
-    const py::object loss = self.attr("step")();
+    const py::object loss = call_python(self.attr("step"));
     return py::isinstance<Tensor>(loss) ? loss.cast<Tensor>() : Tensor();
   }
 
@@ -287,7 +287,7 @@ py::object step(optim::Optimizer& self, const py::object& closure) {
   return py::cast(self.step(
       [&] {
         const LockedInterpreter locked;
-        return closure().cast<Tensor>();
+        return call_python(closure).cast<Tensor>();
       },
       loc));
 }

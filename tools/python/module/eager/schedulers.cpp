@@ -34,7 +34,7 @@ auto schedule(py::module_& m, const char* name, const Make& make) {
 std::function<double(int64_t)> factor_from(const py::object& function) {
   return [held = shared_object(function)](int64_t step) {
     const LockedInterpreter locked;
-    return (*held)(step).cast<double>();
+    return call_python(*held, step).cast<double>();
   };
 }
 
@@ -47,7 +47,7 @@ class PythonScheduler : public Scheduler {
   void set_step(int64_t step) override {
     const LockedInterpreter locked;
     asked_step_ = step;
-    rates_ = (*self_)().attr("get_lr")().cast<std::vector<double>>();
+    rates_ = call_python((*self_)().attr("get_lr")).cast<std::vector<double>>();
     if (rates_.size() != lrs().size())
       throw py::type_error(text("get_lr(): expected ", lrs().size(),
                                 " rates, one for each group, got ", rates_.size()));
@@ -133,7 +133,7 @@ std::shared_ptr<optim::CyclicLR> cyclic(CallArguments& a) {
   if (!scale_fn.is_none()) {
     o.scale = [held = shared_object(scale_fn)](double at) {
       const LockedInterpreter locked;
-      return (*held)(at).cast<double>();
+      return call_python(*held, at).cast<double>();
     };
   }
   return std::make_shared<optim::CyclicLR>(*optimizer, o);

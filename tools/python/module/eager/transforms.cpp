@@ -13,7 +13,8 @@ using Tensors = std::vector<Tensor>;
 
 Tensors results_of(const SharedObject& function, const Tensors& inputs) {
   const LockedInterpreter locked;
-  return tensors_from((*function)(*py::tuple(py::cast(inputs))), "result of the function");
+  return tensors_from(call_python(*function, py::tuple(py::cast(inputs))),
+                      "result of the function");
 }
 eager::TensorsMap map_from(const py::object& function) {
   return [held = shared_object(function)](const Tensors& in) { return results_of(held, in); };
