@@ -80,6 +80,13 @@ void join_row(const UpdateRow& row) {
       element = combined<kReduction>(element, update);
   };
   if (!row.places) {
+    constexpr bool is_copied =
+        kReduction == ScatterReduction::kNone && std::is_trivially_copyable_v<T>;
+    constexpr int64_t kLongRun = 16;  // shorter ones take less than the call of a function
+    if (is_copied && row.count >= kLongRun) {
+      std::copy_n(from, row.count, to);
+      return;
+    }
     for (int64_t i = 0; i < row.count; ++i)
       join(to[i], from[i]);
     return;

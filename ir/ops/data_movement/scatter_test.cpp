@@ -116,7 +116,9 @@ void try_tuples(const Shape& shape, int64_t tuples, size_t depth) {
 TEST(ScatterND, JoinsEveryUpdateInOrder) {
   try_tuples({1500}, 1300, 1);  // single elements, more than two blocks of places
   try_tuples({30, 50}, 600, 2);
-  try_tuples({30, 7}, 600, 1);  // runs
+  try_tuples({30, 7}, 600, 1);                  // runs
+  for (const int64_t length : {1, 15, 16, 33})  // around those that are copied by a call
+    try_tuples({30, length}, 80, 1);
 }
 
 TEST(ScatterElements, MovesStringsAndJoinsOtherTypes) {

@@ -116,20 +116,21 @@ void gather_elements(const std::byte* from, int64_t step, int64_t own, const Ind
   }
 }
 
-// out[i] = element indices[i] of those that are adjacent at `from`. Ends at the first index that is
-// outside of [-size, size); returns whether there was one.
+// out[i] = the element indices[i] * step + i * own bytes from `from`. Ends at the first index that
+// is outside of [-size, size); returns whether there was one. To look at all indices ahead would
+// take as long again.
 template <typename T, typename Index>
-bool gather_adjacent(const std::byte* from, const Index* indices, int64_t count, int64_t size,
-                     T* out) {
+bool gather_checked(const std::byte* from, int64_t step, int64_t own, const Index* indices,
+                    int64_t count, int64_t size, T* out) {
   const auto end = static_cast<uint64_t>(size);
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; ++i, from += own) {
     auto place = static_cast<uint64_t>(int64_t{indices[i]});
     if (place >= end) {
       place += end;
       if (place >= end) return true;
     }
     if constexpr (std::is_trivially_copyable_v<T>)  // never strings
-      std::memcpy(out + i, from + place * sizeof(T), sizeof(T));
+      std::memcpy(out + i, from + static_cast<int64_t>(place) * step, sizeof(T));
   }
   return false;
 }
@@ -224,11 +225,21 @@ class GatherElementsKernel : public Kernel {
   explicit GatherElementsKernel(const KernelRequest& request)
       : dtype_(request.inputs[0].dtype),
         shape_(request.outputs[0].shape),
-        strides_(row_major_strides(request.inputs[0].shape)),
         axis_(axis_of(request.attrs<ops::GatherAttrs>().axis, shape_.size())),
         size_(request.inputs[0].shape[axis_]),
         rows_(element_count(shape_) / shape_.back()),
-        threads_(request.threads) {}
+        threads_(request.threads) {
+    Strides strides = row_major_strides(request.inputs[0].shape);
+    step_ = strides[axis_];
+    strides[axis_] = 0;  // the index itself moves along the axis
+    for (size_t axis = shape_.size() - 1; axis-- > 0;) {
+      if (shape_[axis] == 1) continue;
+      const bool continues =
+          !row_axes_.empty() && strides[axis] == row_axes_.back().step * row_axes_.back().size;
+      if (continues) row_axes_.back().size *= shape_[axis];
+      if (!continues) row_axes_.push_back({shape_[axis], strides[axis]});
+    }
+  }
 
   void run(const KernelArgs& args) const override {
     const auto* indices = static_cast<const Index*>(args.inputs[1]);
@@ -242,12 +253,10 @@ class GatherElementsKernel : public Kernel {
               static_cast<const std::byte*>(args.inputs[0]) + base_of(row) * sizeof(T);
           const Index* own = indices + row * length;
           T* out = static_cast<T*>(args.outputs[0]) + row * length;
-          if (is_last) {
-            if (gather_adjacent(from, own, length, size_, out)) return true;
-            continue;
-          }
-          if (!are_inside(own, length, size_)) return true;
-          gather_elements(from, strides_[axis_] * width, width, own, length, size_, out);
+          // Along the last axis the steps are constants.
+          if (is_last ? gather_checked(from, width, 0, own, length, size_, out)
+                      : gather_checked(from, step_ * width, width, own, length, size_, out))
+            return true;
         }
         return false;
       });
@@ -257,20 +266,29 @@ class GatherElementsKernel : public Kernel {
   }
 
  private:
-  // Of the data, without the axis.
+  struct RowAxis {
+    int64_t size, step;
+  };
+  // Of the data, without the axis. Divisions take as long as some elements: one for each axis but
+  // the outermost.
   size_t base_of(int64_t row) const {
     int64_t base = 0;
-    for (size_t axis = shape_.size() - 1; axis-- > 0; row /= shape_[axis])
-      base += axis == axis_ ? 0 : row % shape_[axis] * strides_[axis];
+    for (size_t i = 0; i + 1 < row_axes_.size(); ++i) {
+      const int64_t outer = row / row_axes_[i].size;
+      base += (row - outer * row_axes_[i].size) * row_axes_[i].step;
+      row = outer;
+    }
+    if (!row_axes_.empty()) base += row * row_axes_.back().step;
     return static_cast<size_t>(base);
   }
 
   DType dtype_;
   Shape shape_;
-  Strides strides_;
   size_t axis_;
-  int64_t size_, rows_;
+  int64_t size_, rows_, step_;
   int threads_;
+  std::vector<RowAxis>
+      row_axes_;  // of all axes but the last, innermost first; adjacent ones joined
 };
 
 class GatherNDKernel : public Kernel {

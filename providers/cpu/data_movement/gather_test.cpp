@@ -55,6 +55,12 @@ const Case kCases[] = {
     {"GatherElements", {90, 40, 7}, {500, 30, 5}, {}, 90},
     {"GatherElements", {6, 90, 40}, {5, 500, 40}, {{"axis", int64_t{-2}}}, 90},
     {"GatherElements", {90}, {500}, {}, 90},
+    // Axes that are passed as one, and such that are not.
+    {"GatherElements", {3, 4, 5, 90}, {3, 4, 5, 130}, {{"axis", int64_t{-1}}}, 90},
+    {"GatherElements", {3, 4, 5, 90}, {2, 4, 3, 130}, {{"axis", int64_t{-1}}}, 90},
+    {"GatherElements", {3, 4, 90, 6}, {3, 4, 50, 6}, {{"axis", int64_t{2}}}, 90},
+    {"GatherElements", {2, 90, 3, 6}, {2, 50, 3, 5}, {{"axis", int64_t{1}}}, 90},
+    {"GatherElements", {90, 4, 1, 6}, {200, 4, 1, 6}, {}, 90},
     {"GatherND", {20, 20, 30}, {7, 40, 2}, {}, 20},
     {"GatherND", {20, 20}, {9000, 2}, {}, 20},
     {"GatherND", {3, 5, 20, 64}, {3, 5, 40, 1}, {{"batch_dims", int64_t{2}}}, 20},

@@ -189,29 +189,130 @@ void product_rows(const void* a, const void* b, void* out, int64_t rows, int64_t
     product_of<Term, T, 1>(left + r * k, right, result + r * n, n, k);
 }
 
-// Two's complement: products of either sign have the same bits.
-ProductRows ProductRowsOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat:
-      return product_rows<MultiplyPair, float>;
-    case DType::kDouble:
-      return product_rows<MultiplyPair, double>;
-    case DType::kInt32:
-    case DType::kUInt32:
-      return product_rows<MultiplyPair, uint32_t>;
-    default:
-      return nullptr;
+// kRows rows of sums, `columns` of them, of which all vectors but the last are whole, over a part
+// of the depth; `panel` is that part of b, vector by vector, filled up. Later parts of the depth go
+// on with the sums of those before, so that the order of additions is that of product_tile().
+template <typename Term, typename T, size_t kRows, size_t kVectors>
+HWY_INLINE void panel_tile(const T* a, int64_t a_row, const T* panel, T* out, int64_t out_row,
+                           size_t columns, int64_t depth, bool is_first) {
+  const hn::ScalableTag<T> d;
+  using Vector = hn::Vec<hn::ScalableTag<T>>;
+  const size_t lanes = hn::Lanes(d), whole = (kVectors - 1) * lanes;
+  const PartialVector<hn::ScalableTag<T>> last(d, columns - whole);
+  Vector sums[kRows][kVectors];
+  for (size_t r = 0; r < kRows; ++r) {
+    const T* row = out + static_cast<int64_t>(r) * out_row;
+    for (size_t v = 0; v + 1 < kVectors; ++v)
+      sums[r][v] = is_first ? hn::Zero(d) : hn::LoadU(d, row + v * lanes);
+    sums[r][kVectors - 1] = is_first ? hn::Zero(d) : last.load(row + whole);
+  }
+  for (int64_t i = 0; i < depth; ++i, panel += kVectors * lanes) {
+    Vector right[kVectors];
+    for (size_t v = 0; v < kVectors; ++v)
+      right[v] = in_register(hn::Load(d, panel + v * lanes));
+    for (size_t r = 0; r < kRows; ++r) {
+      const Vector left = in_register(hn::Set(d, a[static_cast<int64_t>(r) * a_row + i]));
+      for (size_t v = 0; v < kVectors; ++v)
+        sums[r][v] = hn::Add(sums[r][v], Term()(left, right[v]));
+    }
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    T* row = out + static_cast<int64_t>(r) * out_row;
+    for (size_t v = 0; v + 1 < kVectors; ++v)
+      hn::StoreU(sums[r][v], d, row + v * lanes);
+    last.store(sums[r][kVectors - 1], row + whole);
   }
 }
 
-ProductRows DistanceRowsOf(DType dtype) {
+// panel[depth, width] = the first `columns` columns of b, zeros behind.
+template <typename T>
+void pack_panel(const T* b, int64_t row_step, int64_t column_step, T* panel, int64_t depth,
+                size_t columns, size_t width) {
+  for (int64_t i = 0; column_step == 1 && i < depth; ++i) {
+    std::copy_n(b + i * row_step, columns, panel + static_cast<size_t>(i) * width);
+    std::fill_n(panel + static_cast<size_t>(i) * width + columns, width - columns, T());
+  }
+  for (size_t c = 0; column_step != 1 && c < width; ++c) {
+    const T* column = b + static_cast<int64_t>(c) * column_step;
+    for (int64_t i = 0; i < depth; ++i)
+      panel[static_cast<size_t>(i) * width + c] = c < columns ? column[i * row_step] : T();
+  }
+}
+
+// A panel and the rows of `a` that meet it in a tile share the nearest cache.
+constexpr int64_t kPanelDepth = 128;
+constexpr size_t kPanelVectors = 3;
+constexpr size_t kTileRows = kRegisters >= 32 ? 8 : 4;
+
+template <typename Term, typename T, size_t kVectors>
+void panel_rows(const ProductBlock& block, int64_t from, int64_t column, size_t columns, T* panel) {
+  const int64_t depth = std::min(kPanelDepth, block.k - from);
+  pack_panel(static_cast<const T*>(block.b) + from * block.b_row + column * block.b_column,
+             block.b_row, block.b_column, panel, depth, columns,
+             kVectors * hn::Lanes(hn::ScalableTag<T>()));
+  const auto tile = [&]<size_t kRows>(int64_t row) {
+    panel_tile<Term, T, kRows, kVectors>(static_cast<const T*>(block.a) + row * block.k + from,
+                                         block.k, panel,
+                                         static_cast<T*>(block.out) + row * block.out_row + column,
+                                         block.out_row, columns, depth, from == 0);
+  };
+  int64_t row = 0;
+  constexpr auto kRows = static_cast<int64_t>(kTileRows);
+  for (; row + kRows <= block.rows; row += kRows)
+    tile.template operator()<kTileRows>(row);
+  if (row < block.rows) {
+    with_constant<kTileRows - 1>(static_cast<size_t>(block.rows - row), [&](auto rest) {
+      tile.template operator()<decltype(rest)::value>(row);
+    });
+  }
+}
+
+template <typename Term, typename T>
+void product_block(const ProductBlock& block, void* packed) {
+  const size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  const auto width = static_cast<int64_t>(kPanelVectors * lanes);
+  for (int64_t from = 0; from < block.k; from += kPanelDepth) {
+    for (int64_t column = 0; column < block.columns; column += width) {
+      const auto columns = static_cast<size_t>(std::min(width, block.columns - column));
+      with_constant<kPanelVectors>((columns + lanes - 1) / lanes, [&](auto vectors) {
+        panel_rows<Term, T, decltype(vectors)::value>(block, from, column, columns,
+                                                      static_cast<T*>(packed));
+      });
+    }
+  }
+}
+
+template <typename Term, typename T>
+ProductFunctions functions_of() {
+  const size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  return {product_rows<Term, T>, product_block<Term, T>, static_cast<int64_t>(lanes),
+          static_cast<int64_t>(kPanelVectors * lanes),
+          static_cast<size_t>(kPanelDepth) * kPanelVectors * lanes * sizeof(T)};
+}
+
+// Two's complement: products of either sign have the same bits.
+ProductFunctions ProductsOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat:
-      return product_rows<SquaredDifference, float>;
+      return functions_of<MultiplyPair, float>();
     case DType::kDouble:
-      return product_rows<SquaredDifference, double>;
+      return functions_of<MultiplyPair, double>();
+    case DType::kInt32:
+    case DType::kUInt32:
+      return functions_of<MultiplyPair, uint32_t>();
     default:
-      return nullptr;
+      return {};
+  }
+}
+
+ProductFunctions DistancesOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat:
+      return functions_of<SquaredDifference, float>();
+    case DType::kDouble:
+      return functions_of<SquaredDifference, double>();
+    default:
+      return {};
   }
 }
 
@@ -221,15 +322,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(ProductRowsOf);
-HWY_EXPORT(DistanceRowsOf);
+HWY_EXPORT(ProductsOf);
+HWY_EXPORT(DistancesOf);
 
-ProductRows product_rows_of(DType dtype) {
-  return HWY_DYNAMIC_DISPATCH(ProductRowsOf)(dtype);
+ProductFunctions products_of(DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(ProductsOf)(dtype);
 }
 
-ProductRows distance_rows_of(DType dtype) {
-  return HWY_DYNAMIC_DISPATCH(DistanceRowsOf)(dtype);
+ProductFunctions distances_of(DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(DistancesOf)(dtype);
 }
 
 }  // namespace sardonyx::cpu

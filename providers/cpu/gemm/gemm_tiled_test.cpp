@@ -2,11 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <mutex>
 
 #include "ir/op_samples.h"
 #include "ir/reference_evaluator.h"
+#include "providers/cpu/gemm/product_blocks.h"
 #include "providers/cpu/provider.h"
+#include "tests/support/fenced_buffer.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -88,6 +92,73 @@ TEST(NumberGemm, products_of_few_columns_are_those_of_the_reference) {
               {drawn(DType::kDouble, {m, k + 1}, 1), drawn(DType::kDouble, {n, k + 1}, 2)}, 1e-12);
       }
     }
+  }
+}
+
+// Rows, columns and depths around those of a block, for each number of rows that is left over.
+TEST(NumberGemm, products_in_blocks_are_those_of_the_reference) {
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const Size& size : {Size{33, 8, 1},
+                           {33, 17, 127},
+                           {34, 25, 128},
+                           {35, 24, 129},
+                           {36, 49, 9},
+                           {37, 23, 300},
+                           {38, 72, 257},
+                           {39, 193, 130},
+                           {200, 13, 140},
+                           {385, 400, 31}}) {
+    SCOPED_TRACE(testing::Message() << size.m << " x " << size.n << " x " << size.k);
+    const Shape left{size.m, size.k}, right{size.k, size.n};
+    check("MatMul", {}, {drawn(DType::kDouble, left, 1), drawn(DType::kDouble, right, 2)}, 1e-12);
+    for (const bool transposed : {false, true}) {
+      const Tensor b = drawn(DType::kDouble, transposed ? Shape{size.n, size.k} : right, 2);
+      check("Gemm", {{"transB", int64_t{transposed}}, {"alpha", 0.5f}, {"beta", -1.5f}},
+            {drawn(DType::kDouble, left, 1), b, drawn(DType::kDouble, {size.m, size.n}, 3)}, 1e-12);
+    }
+    const Tensor a = drawn_tensor(DType::kInt32, left, -70000, 70000, 1);
+    check("MatMul", {}, {a, drawn_tensor(DType::kInt32, right, -70000, 70000, 2)}, 0);
+    check("com.microsoft::CDist", {{"metric", std::string("euclidean")}},
+          {drawn(DType::kDouble, left, 1), drawn(DType::kDouble, {size.n, size.k}, 2)}, 1e-12);
+  }
+  check("MatMul", {},
+        {drawn(DType::kDouble, {3, 2, 40, 30}, 1), drawn(DType::kDouble, {2, 30, 50}, 2)}, 1e-12);
+}
+
+// However a product is cut, each sum has the bits that it has row by row.
+TEST(NumberGemm, blocks_give_the_bits_of_rows_and_touch_nothing_else) {
+  const int64_t m = 205, n = 211, k = 263;
+  const ProductFunctions functions = products_of(DType::kDouble);
+  const auto fenced = [](int64_t count, uint64_t seed) {
+    auto buffer = fenced_buffer(static_cast<size_t>(count) * sizeof(double));
+    if (seed)
+      std::memcpy(buffer->data(), drawn(DType::kDouble, {count}, seed).raw(), buffer->size());
+    return buffer;
+  };
+  const auto a = fenced(m * k, 1), b = fenced(k * n, 2), rows = fenced(m * n, 0);
+  const auto at = [](const auto& buffer, int64_t i) {
+    return buffer->data() + static_cast<size_t>(i) * sizeof(double);
+  };
+  for (int64_t row = 0; row < m; row += kProductRows)
+    functions.rows(at(a, row * k), b->data(), at(rows, row * n), std::min(kProductRows, m - row), n,
+                   k);
+  for (const int threads : {1, 2, 7}) {
+    const auto out = fenced(m * n, 0);
+    const ProductBlocks blocks(functions, sizeof(double), m, n, k, false, 1, threads);
+    const auto scratch = Buffer::allocate(blocks.scratch_bytes());
+    const ProductBlock product{.a = a->data(), .b = b->data(), .out = out->data()};
+    int64_t finished = 0;
+    std::mutex mutex;
+    blocks.run(
+        scratch->data(), [&](int64_t) { return product; },
+        [&](void*, int64_t, int64_t, int64_t height, int64_t width) {
+          const std::lock_guard lock(mutex);
+          finished += height * width;
+        });
+    EXPECT_EQ(finished, m * n);
+    EXPECT_EQ(std::memcmp(out->data(), rows->data(), out->size()), 0) << threads << " threads";
   }
 }
 

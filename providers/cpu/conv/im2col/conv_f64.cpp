@@ -26,7 +26,7 @@ class DoubleConvolution : public Kernel {
         inputs_(x[1] / groups_),
         outputs_(w[0] / groups_),
         depth_(inputs_ * plane_.taps()),
-        rows_(product_rows_of(DType::kDouble)),
+        rows_(products_of(DType::kDouble).rows),
         wanted_threads_(request.threads) {
     constexpr int64_t kTile = (256 << 10) / sizeof(double);  // elements that stay in a cache
     const int64_t places = std::max<int64_t>(kTile / (depth_ + outputs_) / 16 * 16, 16);
