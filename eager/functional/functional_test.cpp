@@ -515,6 +515,15 @@ TEST(TorchFunctions, HaveGradients) {
     expect_gradients(name, fn, inputs);
 }
 
+TEST(TorchFunctions, EllipsesOfDifferentRanks) {
+  const Tensor a = counting({2, 1, 2, 3}), b = counting({3, 3, 2});
+  const Tensor found = einsum("...ij, ...jk -> ...ik", {a, b});
+  EXPECT_TRUE(allclose(found, matmul(a, b)));
+  EXPECT_TRUE(allclose(einsum("i...,...", {of({1, 2}), of({3})}), of({3, 6}, {1, 2})));
+  EXPECT_EQ(einsum("...,...", {a, of({2, 3, 4})}).shape(), a.shape());
+  expect_gradients("einsum", ONE(einsum("...ij,...jk->...ik", {in[0], in[1]})), {a, b});
+}
+
 }  // namespace
 }  // namespace sardonyx::eager
 
