@@ -7,8 +7,8 @@
 
 #include "ir/core/bad_alloc.h"
 #include "onnx_io/check.h"
-#include "onnx_io/external_places.h"
 #include "onnx_io/import/external_files.h"
+#include "onnx_io/import/external_places.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/leniency.h"
 #include "onnx_io/import/model_reader.h"

@@ -12,7 +12,7 @@
 
 #include "executor/ort_abi/custom_ops/domain.h"
 #include "executor/ort_abi/env.h"
-#include "executor/ort_abi/ep_assignment.h"
+#include "executor/ort_abi/ep/ep_assignment.h"
 #include "executor/ort_abi/profiling.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/output_slot.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ort_abi/ep_selection.h"
+#include "executor/ort_abi/ep/ep_selection.h"
 #include "executor/ort_abi/key_values.h"
 #include "executor/ort_abi/logging.h"
 #include "executor/ort_abi/threading.h"

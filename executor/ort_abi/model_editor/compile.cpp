@@ -11,7 +11,7 @@
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/allocator.h"
-#include "onnx_io/external_places.h"
+#include "onnx_io/import/external_places.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx::ort_abi {

@@ -1,5 +1,5 @@
 // Which nodes of a session's graph which provider runs: the CPU's runs them all, each by itself.
-#include "executor/ort_abi/ep_assignment.h"
+#include "executor/ort_abi/ep/ep_assignment.h"
 
 #include "executor/ort_abi/config_entries.h"
 #include "executor/ort_abi/devices.h"

@@ -1,4 +1,4 @@
-#include "executor/ort_abi/ep_selection.h"
+#include "executor/ort_abi/ep/ep_selection.h"
 
 #include <array>
 
