@@ -301,7 +301,7 @@ Tensor in_any_order(const Eigen& found) {
   const Tensor weighed = found.eigenvectors * found.eigenvalues.slice(-1, {0, 1}).unsqueeze(-3);
   return cat({weighed.sum({-2}), pow(found.eigenvalues, 3).sum({-2}, true)}, 0);
 }
-Tensor turn() {
+Tensor rotation() {
   return matrix({0, 3, 0, -3, 0, 0, 0, 0, 0}, 3);
 }
 
@@ -321,7 +321,7 @@ TEST(Linalg, SecondDerivatives) {
       {"S", [](const Tensor& x) { return svd(x).S; }, false},
       {"Vh", [](const Tensor& x) { return svd(x).Vh; }, false},
       {"eig of real values", [](const Tensor& x) { return in_any_order(eig(x)); }, true},
-      {"eig of complex values", [](const Tensor& x) { return in_any_order(eig(x + turn())); },
+      {"eig of complex values", [](const Tensor& x) { return in_any_order(eig(x + rotation())); },
        true},
       {"S of a wide one", [](const Tensor& x) { return svdvals(x.t()); }, false},
       {"Q", [](const Tensor& x) { return qr(x).Q; }, false},

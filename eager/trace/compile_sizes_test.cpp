@@ -14,6 +14,7 @@
 #include "eager/nn.h"
 #include "eager/optim/optimizer.h"
 #include "eager/trace/control_flow.h"
+#include "eager/trace/same_for_test.h"
 #include "executor/session.h"
 #include "tests/support/expect_error.h"
 
@@ -22,11 +23,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Tensors = std::vector<Tensor>;
-
-bool agree(const Tensor& a, const Tensor& b) {
-  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
-  return a.numel().value() == 0 || abs(a - b).amax().item<float>() < 1e-5f;
-}
 
 TEST(CompileSizes, ComparisonsOfSizes) {
   const auto run = [](const Tensors& in) -> Tensors {
@@ -38,7 +34,7 @@ TEST(CompileSizes, ComparisonsOfSizes) {
   const Compiled compiled = compile(run);
   for (const int64_t rows : {3, 2, 3, 4, 5, 7, 2, 1}) {
     const Tensor x = ones({rows, 2});
-    EXPECT_TRUE(agree(compiled({x})[0], run({x})[0])) << rows;
+    EXPECT_TRUE(same(compiled({x})[0], run({x})[0])) << rows;
   }
   EXPECT_EQ(compiled.traces(), 3u);
   EXPECT_THAT(compiled.trace_log()[1], HasSubstr("size_0 == 3 (compile_sizes_test.cpp:"));
@@ -54,7 +50,7 @@ TEST(CompileSizes, ValuesOfSizesThatTheFunctionAsksFor) {
   const Compiled compiled = compile(run);
   for (const auto& [rows, columns] : {std::pair{3, 2}, {4, 2}, {3, 5}, {3, 2}}) {
     const Tensor x = randn({rows, columns});
-    EXPECT_TRUE(agree(compiled({x})[0], run({x})[0])) << rows << ' ' << columns;
+    EXPECT_TRUE(same(compiled({x})[0], run({x})[0])) << rows << ' ' << columns;
   }
 }
 
@@ -89,14 +85,14 @@ TEST(CompileSizes, ChecksOfSizesThatWereBroadcast) {
   };
   const Compiled loss = compile(run);
   const Tensor x = randn({4, 4});
-  EXPECT_TRUE(agree(loss({x})[0], run({x})[0]));
+  EXPECT_TRUE(same(loss({x})[0], run({x})[0]));
   expect_refusal(ErrorCode::kInvalidArgument,
                  "bce_with_logits: expected input and target of one shape, got float[", [&] {
                    loss({ones({1, 4})});
                  });
   expect_refusal(ErrorCode::kInvalidArgument, "broadcast", [&] { loss({ones({2, 4})}); });
-  EXPECT_TRUE(agree(loss({ones({3, 3})})[0], run({ones({3, 3})})[0]));
-  EXPECT_TRUE(agree(loss({ones({1, 1})})[0], run({ones({1, 1})})[0]));
+  EXPECT_TRUE(same(loss({ones({3, 3})})[0], run({ones({3, 3})})[0]));
+  EXPECT_TRUE(same(loss({ones({1, 1})})[0], run({ones({1, 1})})[0]));
 
   const TensorFunction doubled = [](const Tensors& in) -> Tensors {
     const Tensor sum = in[0] + in[1] + in[2];
@@ -108,7 +104,7 @@ TEST(CompileSizes, ChecksOfSizesThatWereBroadcast) {
   for (const auto& [a, b, c] : calls) {
     const Tensors in{ones({a, 1}), ones({1, b}).t(), ones({c, 1, 1}).squeeze({1})};
     const Tensors expected = doubled(in), got = compiled(in);
-    EXPECT_TRUE(agree(got[0], expected[0]) && agree(got[1], expected[1])) << a << b << c;
+    EXPECT_TRUE(same(got[0], expected[0]) && same(got[1], expected[1])) << a << b << c;
   }
 }
 
@@ -119,8 +115,8 @@ TEST(CompileSizes, ChecksOfSizesThatDependOnData) {
   const Compiled loss = compile(run);
   const auto of = [](const std::vector<float>& values) { return Tensor::of(values, {3}); };
   const Tensors two{of({1, -1, 2}), of({3, 4, -1})}, three{of({1, 3, 2}), of({3, 4, 8})};
-  EXPECT_TRUE(agree(loss(two)[0], run(two)[0]));
-  EXPECT_TRUE(agree(loss(three)[0], run(three)[0]));
+  EXPECT_TRUE(same(loss(two)[0], run(two)[0]));
+  EXPECT_TRUE(same(loss(three)[0], run(three)[0]));
   EXPECT_EQ(loss.traces(), 1u);
   for (const Tensor& other : {of({-1, 1, -1}), of({1, 1, 1})}) {
     expect_refusal(ErrorCode::kInvalidArgument, "mse_loss", [&] { run({two[0], other}); });
@@ -185,7 +181,7 @@ TEST(CompileSizes, LaterSizesThatAFunctionRefuses) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.message);
     const Compiled compiled = compile(one.fn);
-    EXPECT_TRUE(agree(compiled(one.fits)[0], one.fn(one.fits)[0]));
+    EXPECT_TRUE(same(compiled(one.fits)[0], one.fn(one.fits)[0]));
     expect_refusal(ErrorCode::kInvalidArgument, one.message, [&] { compiled(one.does_not); });
   }
 }
@@ -243,7 +239,7 @@ TEST(CompileSizes, GradientsOnOpenAxes) {
         for (const int64_t size : {3, 5, 1, 8, 2}) {
           const Tensor x = randn({2, size});
           const Tensors expected = run({x}), found = compiled({x});
-          EXPECT_TRUE(agree(found[0], expected[0]) && agree(found[1], expected[1]))
+          EXPECT_TRUE(same(found[0], expected[0]) && same(found[1], expected[1]))
               << begin.value_or(99) << ":" << end.value_or(99) << ":" << step << " of " << size;
         }
       }
@@ -274,7 +270,7 @@ TEST(CompileSizes, BoundsOfSizesOnOpenAxes) {
              {5, 6}, {4, 7}, {8, 3}, {2, 9}, {9, 4}, {1, 1}, {1, 5}, {6, 2}}) {
       const Tensors in{randn({2, n}), randn({m})};
       const Tensors expected = run(in), found = compiled(in);
-      EXPECT_TRUE(agree(found[0], expected[0]) && agree(found[1], expected[1]))
+      EXPECT_TRUE(same(found[0], expected[0]) && same(found[1], expected[1]))
           << i << " at " << n << ", " << m;
     }
   }

@@ -14,6 +14,7 @@
 #include "eager/nn.h"
 #include "eager/optim/optimizer.h"
 #include "eager/trace/control_flow.h"
+#include "eager/trace/same_for_test.h"
 #include "tests/support/expect_error.h"
 
 namespace sardonyx::eager {
@@ -21,11 +22,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Tensors = std::vector<Tensor>;
-
-bool same(const Tensor& a, const Tensor& b) {
-  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
-  return a.numel().value() == 0 || abs(a - b).amax().item<float>() < 1e-5f;
-}
 
 TEST(CompileGuards, GradientsOfSeveralCallsAddUp) {
   const nn::Linear layer(3, 2);

@@ -92,7 +92,7 @@ def samples(datatype):
 
 
 def stubs(folder):
-    """The messages and stubs of the published schema, or of the server's own where that is not at hand."""
+    """Makes the messages and stubs of the published schema in the folder: pb, service and health."""
     published = os.path.join(DATA, "oip/triton_grpc_service.proto")
     names = {"triton_grpc_service.proto": "grpc_service.proto", "triton_model_config.proto": "model_config.proto",
              "triton_health.proto": "health.proto"}
@@ -104,6 +104,10 @@ def stubs(folder):
     subprocess.run(["protoc", f"-I{folder}", f"--python_out={folder}", f"--grpc_out={folder}",
                     f"--plugin=protoc-gen-grpc={plugin}", *names.values()], check=True, cwd=folder)
     sys.path.insert(0, folder)
+    global pb, service, health
+    import grpc_service_pb2 as pb
+    import grpc_service_pb2_grpc as service
+    import health_pb2_grpc as health
 
 
 class Server:
@@ -201,10 +205,6 @@ class ServerCase(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
         stubs(cls.folder)
-        global pb, service, health
-        import grpc_service_pb2 as pb
-        import grpc_service_pb2_grpc as service
-        import health_pb2_grpc as health
         cls.models = os.path.join(cls.folder, "models")
         os.makedirs(cls.models)
         cls.server = None

@@ -263,9 +263,6 @@ def main():
         except unittest.SkipTest as missing:
             print(f"skipped: {missing}")
             return
-        import grpc_service_pb2
-        import grpc_service_pb2_grpc
-        clients_test.pb, clients_test.service = grpc_service_pb2, grpc_service_pb2_grpc
         for name, elem in (("tiny", TensorProto.FLOAT), ("ints", TensorProto.INT64), ("flags", TensorProto.BOOL),
                            ("words", TensorProto.STRING)):
             save_model(f"{folder}/models/{name}/1/model.onnx", elem=elem, dims=("batch", 3))

@@ -539,9 +539,6 @@ def main():
         except unittest.SkipTest as missing:
             print(f"skipped: {missing}")
             return
-        import grpc_service_pb2
-        import grpc_service_pb2_grpc
-        clients_test.pb, clients_test.service = grpc_service_pb2, grpc_service_pb2_grpc
         save_models(f"{folder}/models")
         certificates = Certificates(folder)
         # The library would tell of each handshake that fails, as many of these are to do.

@@ -1,4 +1,5 @@
-// Requests whose clients leave, or whose time passes, while they run and while they wait.
+// Requests whose clients leave, whose time passes, or whose server ends, while they run and while
+// they wait.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,6 +139,41 @@ TEST_F(EndingRequests, ALoadThatGoesOnIsWaitedFor) {
   EXPECT_EQ(server_->stop(), 0) << server_->log();
   // A fast machine may have loaded it in time.
   EXPECT_THAT(client.read().status, testing::AnyOf(0, 200));
+}
+
+TEST(Server, ASignalEndsItAfterItsRequests) {
+  const TemporaryFolder folder;
+  save_unary(folder / "m/1/model.onnx", "Neg", DType::kFloat, 2);
+  ServerProcess server({"--model-repository", folder.path().string(), "--drain-delay=0.5"});
+  HttpClient client(server.port());
+  EXPECT_EQ(client.get("/v2/health/ready").status, 200);
+  kill(server.process(), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  // Not ready, and serving all the same, new connections as well; each ends with its answer, so
+  // that clients turn to another server before this one closes its door.
+  const Reply not_ready = client.get("/v2/health/ready");
+  EXPECT_EQ(not_ready.status, 503);
+  EXPECT_EQ(not_ready.fields.at("connection"), "close");
+  HttpClient late(server.port());
+  EXPECT_EQ(late.get("/v2/models/m").status, 200);
+  EXPECT_EQ(server.stop(0), 0);  // waits for its end
+}
+
+TEST(Server, WhoHasJustConnectedMayAskAtTheEnd) {
+  const TemporaryFolder folder;
+  save_unary(folder / "m/1/model.onnx", "Neg", DType::kFloat, 2);
+  ServerProcess server({"--model-repository", folder.path().string(), "--drain-delay=0.3"});
+  kill(server.process(), SIGTERM);
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  while (clients.empty() || clients.back()->is_open()) {
+    clients.push_back(std::make_unique<HttpClient>(server.port()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  ASSERT_GT(clients.size(), 10u);
+  // The last of those that were taken.
+  for (size_t i = clients.size() - 10; i + 1 < clients.size(); ++i)
+    EXPECT_EQ(clients[i]->get("/v2/models/m").status, 200) << i << " of " << clients.size();
+  EXPECT_EQ(server.stop(0), 0);
 }
 
 }  // namespace

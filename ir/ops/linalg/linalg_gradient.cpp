@@ -271,14 +271,14 @@ Term column_sums(const Term& x) {
 }
 
 // What d counts for where vectors keep their length, and their greatest element stays real: the
-// part of d along a vector is left out, and that of a turn by i goes to this element.
+// part of d along a vector is left out, and that of a rotation by i goes to this element.
 ComplexTerm within_the_norm(const ComplexTerm& vectors, const ComplexTerm& d) {
   const Term is_real = equal(vectors.im, 0);
   const Term reals = where(is_real, vectors.re, -1);
   const Term is_greatest = equal(reals, apply("ReduceMax", reals, int64s(*reals.e, {-2})));
   const Term ones = where(is_greatest, 1, zeros_like(reals));
-  const Term turn = column_sums(vectors.im * d.re - vectors.re * d.im);
-  const Term im = d.im + ones * turn / (column_sums(ones) * where(is_greatest, vectors.re, 1));
+  const Term rotation = column_sums(vectors.im * d.re - vectors.re * d.im);
+  const Term im = d.im + ones * rotation / (column_sums(ones) * where(is_greatest, vectors.re, 1));
   const Term along = column_sums(vectors.re * d.re + vectors.im * im);
   return {d.re - vectors.re * along, im - vectors.im * along};
 }

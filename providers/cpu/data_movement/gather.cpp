@@ -104,12 +104,12 @@ bool are_inside(const Index* indices, int64_t count, int64_t size) {
   return signs >> 63 == 0;
 }
 
-// out[i] = the element indices[i] * step + i * own bytes from `from`, which may be any address.
+// out[i] = the element indices[i] * step bytes from `from`, which may be any address.
 template <typename T, typename Index>
-void gather_elements(const std::byte* from, int64_t step, int64_t own, const Index* indices,
-                     int64_t count, int64_t size, T* out) {
+void gather_elements(const std::byte* from, int64_t step, const Index* indices, int64_t count,
+                     int64_t size, T* out) {
   if constexpr (std::is_trivially_copyable_v<T>) {  // never strings
-    for (int64_t i = 0; i < count; ++i, from += own) {
+    for (int64_t i = 0; i < count; ++i) {
       const int64_t index = indices[i];
       std::memcpy(out + i, from + (index + (index < 0 ? size : 0)) * step, sizeof(T));
     }
@@ -180,7 +180,7 @@ class GatherKernel : public Kernel {
         for (int64_t row = begin; row < end;) {
           const int64_t outer = row / count_, i = row - outer * count_;
           const int64_t count = std::min(count_ - i, end - row);
-          gather_elements(from + outer * size_ * bytes_, bytes_, 0, indices + i, count, size_,
+          gather_elements(from + outer * size_ * bytes_, bytes_, indices + i, count, size_,
                           reinterpret_cast<T*>(to) + row);
           row += count;
         }

@@ -2,6 +2,7 @@
 // known ahead and no other provider takes them. Plain tiles in registers.
 #include <algorithm>
 
+#include "ir/core/rounding.h"
 #include "ir/core/strides.h"
 #include "ir/core/threading/interruptible_loops.h"
 #include "providers/cpu/elementwise/broadcast_loop.h"
@@ -36,7 +37,7 @@ class ProductRowsKernel : public Kernel {
       : rows_(rows), o_(std::move(operands)), threads_(threads) {}
 
   void run(const KernelArgs& args) const override {
-    const int64_t blocks = (o_.m + kProductRows - 1) / kProductRows;
+    const int64_t blocks = ceil_div(o_.m, kProductRows);
     const auto batches = static_cast<int64_t>(o_.a_batches.size());
     for_each_task(batches * blocks, threads_, kProductRows * o_.n * o_.k, [&](int64_t i) {
       const ProductBlock product = matrices_of(o_, args, i / blocks);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "ir/core/rounding.h"
 #include "ir/core/strides.h"
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/gemm/matmul.h"
@@ -19,7 +20,7 @@ namespace {
 template <typename T>
 void transpose(const T* from, T* to, int64_t rows, int64_t columns, int threads) {
   constexpr int64_t kSquare = 16;
-  for_each_task((columns + kSquare - 1) / kSquare, threads, rows * kSquare, [&](int64_t square) {
+  for_each_task(ceil_div(columns, kSquare), threads, rows * kSquare, [&](int64_t square) {
     const int64_t column = square * kSquare;
     for (int64_t row = 0; row < rows; row += kSquare) {
       for (int64_t x = column; x < std::min(columns, column + kSquare); ++x) {
@@ -76,7 +77,7 @@ class TileKernel : public Kernel {
       transpose(b, scratch, o_.n, o_.k, threads_);
       b = scratch;
     }
-    const int64_t tasks = (o_.m + kProductRows - 1) / kProductRows;
+    const int64_t tasks = ceil_div(o_.m, kProductRows);
     for_each_task(tasks, threads_, kProductRows * o_.n * o_.k, [&](int64_t task) {
       const int64_t row = task * kProductRows, count = std::min(kProductRows, o_.m - row);
       o_.functions.rows(a + row * o_.k, b, out + row * o_.n, count, o_.n, o_.k);

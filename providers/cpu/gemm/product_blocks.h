@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/core/rounding.h"
 #include "ir/core/threading/interruptible_loops.h"
 #include "providers/cpu/gemm/gemm_generic_kernel.h"
 
@@ -42,7 +43,7 @@ class ProductBlocks {
   // rows, columns) is called for each block of finished sums.
   template <typename Operands, typename Finish>
   void run(std::byte* scratch, const Operands& operands, const Finish& finish) const {
-    const int64_t across = (n_ + columns_ - 1) / columns_, down = (m_ + rows_ - 1) / rows_;
+    const int64_t across = blocks_across(), down = blocks_down();
     for_each_task(tasks(), threads_, rows_ * columns_ * k_, [&](int64_t task, int seat) {
       const int64_t column = task % across * columns_, row = task / across % down * rows_;
       ProductBlock block = operands(task / across / down);
@@ -58,9 +59,9 @@ class ProductBlocks {
   }
 
  private:
-  int64_t tasks() const {
-    return batches_ * ((m_ + rows_ - 1) / rows_) * ((n_ + columns_ - 1) / columns_);
-  }
+  int64_t blocks_across() const { return ceil_div(n_, columns_); }
+  int64_t blocks_down() const { return ceil_div(m_, rows_); }
+  int64_t tasks() const { return batches_ * blocks_down() * blocks_across(); }
 
   static constexpr int64_t kManyRows = 32;
 
