@@ -12,6 +12,7 @@
 
 #include "executor/log.h"
 #include "executor/run_report.h"
+#include "ir/core/memory/memory_source.h"
 #include "ir/core/threading/thread_pool.h"
 #include "ir/kernel.h"
 #include "onnx_io/load.h"
@@ -35,6 +36,9 @@ struct SessionOptions {
                                         "cpu"};  // asked in this order, the reference last
   Precision precision = Precision::kFloat32;
   size_t memory_limit = size_t{1} << 36;  // bytes that weights, plans and runs may take together
+  // Where the memory of weights, plans, runs and outputs comes from. Null: the operating system.
+  // It is kept until the last tensor on its memory is gone. Sessions with one share no weights.
+  std::shared_ptr<MemorySource> memory_source = {};
   // A file that keeps the weights as kernels want them for the next session of this model, which
   // maps it and packs nothing; empty: none. Sessions of one model with the same options share it,
   // in any number of processes; what another version or CPU packed is packed anew. The session that

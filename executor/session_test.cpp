@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "ir/core/memory/block_allocator.h"
 #include "ir/core/sanitizers.h"
 #include "tests/support/allocation_count.h"
 #include "tests/support/expect_error.h"
@@ -273,6 +274,47 @@ TEST(Session, a_memory_limit_is_an_error_that_leaves_it_usable) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
   }
+  EXPECT_EQ(session.run({{"x", steps_of_quarters({2, 4})}}).size(), 1u);
+}
+
+// Counts the bytes that it has given.
+class CountingSource : public MemorySource {
+ public:
+  void* allocate(size_t bytes) override {
+    ++taken;
+    in_use += bytes;
+    return take_block(bytes);
+  }
+  void give_back(void* block, size_t bytes) override {
+    in_use -= bytes;
+    give_back_block(block, bytes);
+  }
+  std::atomic<size_t> in_use = 0, taken = 0;
+};
+
+TEST(Session, takes_all_memory_from_a_source_that_it_is_given) {
+  const auto source = std::make_shared<CountingSource>();
+  auto session = std::make_unique<Session>(small_model(), SessionOptions{.memory_source = source});
+  const Tensor x = steps_of_quarters({2, 4});
+  std::vector<Datum> outputs = session->run({{"x", x}});
+  EXPECT_EQ(floats(outputs.front()), expected_of(x));
+  EXPECT_GT(source->taken, 0u);
+  session.reset();
+  EXPECT_GE(source->in_use, outputs.front().tensor().bytes());
+  outputs.clear();
+  EXPECT_EQ(source->in_use, 0u);
+  EXPECT_EQ(source.use_count(), 1);
+}
+
+TEST(Session, a_source_that_has_no_memory_left_is_an_error_that_leaves_it_usable) {
+  struct Empty : CountingSource {
+    void* allocate(size_t bytes) override {
+      return bytes > 1 << 16 ? nullptr : CountingSource::allocate(bytes);
+    }
+  };
+  const Session session(small_model(), {.memory_source = std::make_shared<Empty>()});
+  const Tensor large = Tensor::zeros(DType::kFloat, {1 << 14, 4});
+  EXPECT_THROW(session.run({{"x", large}}), Error);
   EXPECT_EQ(session.run({{"x", steps_of_quarters({2, 4})}}).size(), 1u);
 }
 

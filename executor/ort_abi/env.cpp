@@ -194,8 +194,13 @@ OrtStatus* Functions::SetPerSessionThreadPoolCallbacks(OrtEnv* env,
 
 }  // namespace sardonyx::ort_abi
 
-OrtEnv::~OrtEnv() {
+std::shared_ptr<OrtAllocator> OrtEnv::cpu_allocator() const {
+  const std::lock_guard lock(mutex);
   for (const SharedAllocator& shared : allocators) {
-    if (shared.is_ours) sardonyx::ort_abi::Functions::ReleaseAllocator(shared.allocator);
+    const OrtMemoryInfo& info = shared.info;
+    const bool is_ordinary = info.device_type == OrtMemoryInfoDeviceType_CPU &&
+                             info.device_mem_type == OrtDeviceMemoryType_DEFAULT;
+    if (is_ordinary) return shared.allocator;
   }
+  return nullptr;
 }

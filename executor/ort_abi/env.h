@@ -20,15 +20,16 @@ struct OrtEnv {
   // Memory that was registered for sharing, by where it is.
   struct SharedAllocator {
     OrtMemoryInfo info;
-    OrtAllocator* allocator;
-    bool is_ours;  // to be released with its entry
+    std::shared_ptr<OrtAllocator> allocator;  // a program's own is never released
   };
-  std::mutex mutex;
+  mutable std::mutex mutex;
   std::vector<SharedAllocator> allocators;
 
   OrtEnv(sardonyx::ort_abi::LogDestination destination, OrtLoggingLevel level, std::string id)
       : logger(destination, level, std::move(id)) {}
-  ~OrtEnv();
+
+  // The one for ordinary memory of the CPU; null where none was registered.
+  std::shared_ptr<OrtAllocator> cpu_allocator() const;
 };
 
 namespace sardonyx::ort_abi {

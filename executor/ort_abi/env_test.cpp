@@ -1,4 +1,6 @@
 // Environments, logging, threads and devices.
+#include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "executor/ort_abi/api_for_test.h"
@@ -162,6 +164,111 @@ TEST_P(OrtEnvTest, allocators_are_registered_once_and_taken_back) {
   OrtAllocator* shared = nullptr;
   ok(api->GetSharedAllocator(env, device, &shared));
   EXPECT_NE(shared, nullptr);
+}
+
+// Counts what it gives, at addresses that are aligned for no vector, and may refuse.
+struct CountingAllocator : OrtAllocator {
+  explicit CountingAllocator(const OrtMemoryInfo* of) : OrtAllocator{}, info(of) {
+    version = ORT_API_VERSION;
+    Alloc = Reserve = [](OrtAllocator* self, size_t size) -> void* {
+      auto& counting = *static_cast<CountingAllocator*>(self);
+      if (size > counting.limit) return nullptr;
+      ++counting.given;
+      return static_cast<std::byte*>(std::malloc(size + 16)) + 16;
+    };
+    Free = [](OrtAllocator* self, void* block) {
+      if (!block) return;
+      ++static_cast<CountingAllocator*>(self)->taken_back;
+      std::free(static_cast<std::byte*>(block) - 16);
+    };
+    Info = [](const OrtAllocator* self) {
+      return static_cast<const CountingAllocator*>(self)->info;
+    };
+  }
+
+  const OrtMemoryInfo* info;
+  std::atomic<size_t> limit = SIZE_MAX;
+  std::atomic<int> given = 0, taken_back = 0;
+};
+
+TEST_P(OrtEnvTest, sessions_take_all_memory_from_an_allocator_of_the_environment) {
+  OrtMemoryInfo* device = nullptr;
+  ok(api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &device));
+  own(device, api->ReleaseMemoryInfo);
+  CountingAllocator counting(device);
+  ok(api->RegisterAllocator(env, &counting));
+  OrtSessionOptions* with = options();
+  ok(api->AddSessionConfigEntry(with, "session.use_env_allocators", "1"));
+  ok(api->SetIntraOpNumThreads(with, 1));
+  OrtSession* made = nullptr;
+  const std::string model = doubling_model();
+  ok(api->CreateSessionFromArray(env, model.data(), model.size(), with, &made));
+  OrtValue* x = tensor<float>({1, 2, 3}, {1, 3});
+  const int before = counting.given;
+  const char *input = "x", *output = "y";
+  OrtValue* y = nullptr;
+  ok(api->Run(made, nullptr, &input, &x, 1, &output, 1, &y));
+  EXPECT_EQ(elements_of<float>(y), (std::vector<float>{2, 4, 6}));
+  EXPECT_GT(counting.given, before);
+  OrtAllocator* of_session = nullptr;
+  ok(api->CreateAllocator(made, device, &of_session));
+  const int given = counting.given;
+  void* block = of_session->Alloc(of_session, 10);
+  EXPECT_EQ(counting.given, given + 1);
+  of_session->Free(of_session, block);
+  api->ReleaseAllocator(of_session);
+  counting.limit = 16;
+  OrtValue *large = tensor<float>(std::vector<float>(3000), {1000, 3}), *none = nullptr;
+  OrtStatus* refusal = api->Run(made, nullptr, &input, &large, 1, &output, 1, &none);
+  EXPECT_NE(refusal, nullptr);
+  api->ReleaseStatus(refusal);
+  // What it gave is used as long as the output is there.
+  api->ReleaseSession(made);
+  EXPECT_LT(counting.taken_back, counting.given);
+  EXPECT_EQ(elements_of<float>(y), (std::vector<float>{2, 4, 6}));
+  api->ReleaseValue(y);
+  EXPECT_EQ(counting.taken_back, counting.given);
+  ok(api->UnregisterAllocator(env, device));
+}
+
+TEST_P(OrtEnvTest, sessions_share_an_arena_of_the_environment_and_its_limit) {
+  OrtArenaCfg* arena = nullptr;
+  const char* key = "max_mem";
+  const size_t limit = 48 << 20;
+  ok(api->CreateArenaCfgV2(&key, &limit, 1, &arena));
+  own(arena, api->ReleaseArenaCfg);
+  ok(api->CreateAndRegisterAllocator(env, cpu, arena));
+  OrtSessionOptions* with = options();
+  ok(api->AddSessionConfigEntry(with, "session.use_env_allocators", "1"));
+  ok(api->SetIntraOpNumThreads(with, 1));
+  OrtSession* first = session(doubling_model(), with);
+  OrtSession* second = session(doubling_model(), with);
+  OrtAllocator* shared = nullptr;
+  ok(api->GetSharedAllocator(env, cpu, &shared));
+  const auto in_use = [&] {
+    OrtKeyValuePairs* stats = nullptr;
+    ok(api->AllocatorGetStats(shared, &stats));
+    const char* text = api->GetKeyValue(stats, "InUse");
+    const size_t bytes = text ? std::stoull(text) : 0;
+    api->ReleaseKeyValuePairs(stats);
+    return bytes;
+  };
+  constexpr int64_t kCount = 3 << 20;
+  OrtValue* x = tensor<float>(std::vector<float>(kCount, 1), {kCount / 3, 3});
+  const char *input = "x", *output = "y";
+  std::vector<OrtValue*> held;
+  OrtStatus* refusal = nullptr;
+  for (int i = 0; i < 8; ++i) {
+    OrtValue* y = nullptr;
+    refusal = api->Run(i % 2 ? first : second, nullptr, &input, &x, 1, &output, 1, &y);
+    if (refusal) break;
+    held.push_back(own(y, api->ReleaseValue));
+    EXPECT_GE(in_use(), held.size() * kCount * sizeof(float));
+  }
+  EXPECT_NE(refusal, nullptr);
+  EXPECT_GE(held.size(), 2u);
+  api->ReleaseStatus(refusal);
+  ok(api->UnregisterAllocator(env, cpu));
 }
 
 struct LogLine {

@@ -86,7 +86,9 @@ OrtStatus* Functions::CreateAllocator(const OrtSession* session, const OrtMemory
     const OrtSession& of = require(session, "session");
     if (require(mem_info, "mem_info").device_type != OrtMemoryInfoDeviceType_CPU)
       refuse(ORT_INVALID_ARGUMENT, "No requested allocator available");
-    place = new_allocator(of.uses_arena ? session_memory_info() : cpu_memory_info());
+    place = of.env_allocator
+                ? new_forwarding(of.env_allocator)
+                : new_allocator(of.uses_arena ? session_memory_info() : cpu_memory_info());
   });
 }
 

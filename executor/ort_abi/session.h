@@ -70,6 +70,7 @@ struct OrtSession {
   size_t required;
   int threads;
   bool uses_arena;  // as the caller asked: memory comes from the same place
+  std::shared_ptr<OrtAllocator> env_allocator;  // that all memory comes from; null: from pools here
   sardonyx::ort_abi::Profile profile;
   sardonyx::AsyncWorkers async;  // ended before anything that runs use goes
 

@@ -52,7 +52,8 @@ void configure(SessionState& state, const SessionOptions& options) {
 }  // namespace
 
 Session::Impl::Impl(SessionOptions given)
-    : options(std::move(given)), budget(std::make_shared<MemoryBudget>(options.memory_limit)) {
+    : options(std::move(given)),
+      budget(std::make_shared<MemoryBudget>(options.memory_limit, options.memory_source)) {
   configure(session_state, options);
   if (options.intra_op_threads == 0 && !options.thread_pool) {
     if (const std::string problem = thread_setting_problem(); !problem.empty())

@@ -37,6 +37,10 @@ const RunControl* current_control() {
   return t_control;
 }
 
+MemorySource* current_memory_source() {
+  return t_control && t_control->budget ? t_control->budget->source() : nullptr;
+}
+
 void check_interrupted() {
   if (!t_control) return;
   if (t_control->cancel.stop_requested()) fail(ErrorCode::kCancelled, "cancelled by the caller");

@@ -16,10 +16,16 @@ class HeapBuffer : public Buffer {
  public:
   explicit HeapBuffer(size_t bytes, Kind kind = Kind::kBytes)
       : Buffer(nullptr, bytes, kind), share_(bytes) {
-    data_ = static_cast<std::byte*>(take_block(bytes));
+    MemorySource* source = share_.source();
+    data_ = static_cast<std::byte*>(source ? source->allocate(bytes) : take_block(bytes));
     if (!data_) fail(ErrorCode::kResourceExhausted, "out of memory: ", bytes, " bytes asked for");
   }
-  ~HeapBuffer() override { give_back_block(data_, size_); }
+  ~HeapBuffer() override {
+    if (MemorySource* source = share_.source())
+      source->give_back(data_, size_);
+    else
+      give_back_block(data_, size_);
+  }
 
  private:
   BudgetShare share_;
@@ -78,7 +84,8 @@ class BorrowedBuffer : public Buffer {
 }  // namespace
 
 std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
-  if (!kOwnBlocks && bytes <= kSmallBytes) return std::make_shared<SmallBuffer>(bytes);
+  if (!kOwnBlocks && bytes <= kSmallBytes && !current_memory_source())
+    return std::make_shared<SmallBuffer>(bytes);
   return std::make_shared<HeapBuffer>(bytes);
 }
 std::shared_ptr<Buffer> Buffer::allocate_strings(int64_t count) {

@@ -366,9 +366,11 @@ class Soak:
         else:
             open_to_all = ssl.create_default_context()
             open_to_all.check_hostname, open_to_all.verify_mode = False, ssl.CERT_NONE
+            # Wrapped before it shakes hands: a failed handshake within `wrap_socket` would leave a closed socket here.
+            client = open_to_all.wrap_socket(client, do_handshake_on_connect=False)
             # gRPC's server closes what does not say that it speaks HTTP/2.
             with contextlib.suppress(ssl.SSLError):
-                client = open_to_all.wrap_socket(client)
+                client.do_handshake()
                 client.sendall(rng.choice(self.broken).request[:rng.randrange(200)])
         time.sleep(rng.random() * 0.05)
         self.reset(client)

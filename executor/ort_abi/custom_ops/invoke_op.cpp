@@ -6,6 +6,8 @@
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/value.h"
 #include "executor/session.h"
+#include "ir/core/run_control.h"
+#include "ir/core/threading/parallel_for.h"
 #include "ir/op_def.h"
 #include "onnx_io/model_addition.h"
 #include "onnx_io/op_versions.h"
@@ -15,12 +17,14 @@ struct OrtOp {
   int64_t version;
 
   OrtOp(sardonyx::AddedNode of, int64_t since) : node(std::move(of)), version(since) {}
-  // A model of this node alone for inputs of these types, made once; kNone: omitted.
+  // A model of this node alone for inputs of these types, made once for as many threads as the
+  // caller has; kNone: omitted.
   const sardonyx::Session& session_for(std::vector<sardonyx::Type> inputs);
 
  private:
   struct Form {
     std::vector<sardonyx::Type> inputs;
+    int threads;
     std::unique_ptr<sardonyx::Session> session;
   };
   std::mutex mutex_;
@@ -97,8 +101,10 @@ void invoke(OrtOp& op, std::span<const OrtValue* const> inputs,
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] && outputs[i]->datum.is_tensor()) slots[i].bind(outputs[i]->datum.tensor());
   }
+  RunOptions options;
+  if (const RunControl* of_caller = current_control()) options.cancel = of_caller->cancel;
   try {
-    op.session_for(std::move(types)).run_into(DatumRefs(given), slots);
+    op.session_for(std::move(types)).run_into(DatumRefs(given), slots, options);
   } catch (const Error& error) {
     refuse(ORT_FAIL, error.what());
   }
@@ -148,9 +154,10 @@ void Functions::ReleaseOp(OrtOp* input) {
 }  // namespace sardonyx::ort_abi
 
 const sardonyx::Session& OrtOp::session_for(std::vector<sardonyx::Type> inputs) {
+  const int threads = sardonyx::current_threads();
   const std::lock_guard lock(mutex_);
   for (const Form& form : forms_) {
-    if (form.inputs == inputs) return *form.session;
+    if (form.inputs == inputs && form.threads == threads) return *form.session;
   }
   sardonyx::ModelAddition model;
   model.opsets[node.domain] = version;
@@ -165,7 +172,12 @@ const sardonyx::Session& OrtOp::session_for(std::vector<sardonyx::Type> inputs) 
   for (const std::string& output : node.outputs)
     model.outputs.push_back({output, sardonyx::Type::none()});
   const std::string bytes = sardonyx::with_addition({}, model);
-  auto made = std::make_unique<sardonyx::Session>(std::as_bytes(std::span(bytes)));
-  forms_.push_back({std::move(inputs), std::move(made)});
+  sardonyx::SessionOptions options;
+  options.intra_op_threads = threads;
+  // Of the session whose kernel calls, which outlives the kernel and so this operator.
+  options.thread_pool = {std::shared_ptr<void>(), &sardonyx::current_pool()};
+  auto made =
+      std::make_unique<sardonyx::Session>(std::as_bytes(std::span(bytes)), std::move(options));
+  forms_.push_back({std::move(inputs), threads, std::move(made)});
   return *forms_.back().session;
 }

@@ -8,6 +8,7 @@
 #include "executor/ort_abi/load/model_fields.h"
 #include "executor/ort_abi/load/model_rewrite.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/values/allocator.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -41,6 +42,11 @@ void set_threads(const OrtEnv& env, const OrtSessionOptions& given, SessionOptio
   options.intra_op_threads = env.pool_threads;
 }
 
+std::shared_ptr<OrtAllocator> env_allocator_of(const OrtEnv& env, const OrtSessionOptions& given) {
+  const bool is_asked = config_value(given.config, "session.use_env_allocators") == "1";
+  return is_asked ? env.cpu_allocator() : nullptr;
+}
+
 SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& given,
                                   const OrtLogger& logger, const ModelSource& source) {
   check_session_options(given, given.has_own_threads ? run_threads(given, env) : 1);
@@ -51,6 +57,8 @@ SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& gi
   options.log_level = log_level_of(logger.level);
   options.log = sink_to(logger);
   options.load = load_options_of(given, source);
+  if (auto allocator = env_allocator_of(env, given))
+    options.memory_source = memory_from(std::move(allocator));
   return options;
 }
 
@@ -149,6 +157,7 @@ OrtSession::OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& 
       required(session.inputs().size()),
       threads(sardonyx::ort_abi::run_threads(options, env)),
       uses_arena(options.uses_arena),
+      env_allocator(sardonyx::ort_abi::env_allocator_of(env, options)),
       async(threads) {
   if (!options.profile_prefix) return;
   profile.begin(*options.profile_prefix, begin);

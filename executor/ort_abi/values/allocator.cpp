@@ -6,22 +6,15 @@
 #include "executor/ort_abi/key_values.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/own_allocator.h"
 
 namespace sardonyx::ort_abi {
 namespace {
 
-constexpr size_t kAllocatorAlignment = 64;
-
-struct CpuAllocator : OrtAllocator {
-  explicit CpuAllocator(const OrtMemoryInfo& of) : OrtAllocator{}, info(of) {
-    version = ORT_API_VERSION;
-    Alloc = allocate_block;
+struct CpuAllocator : OwnAllocator {
+  explicit CpuAllocator(const OrtMemoryInfo& of) : OwnAllocator(of) {
+    Alloc = Reserve = allocate_block;
     Free = free_block;
-    Info = [](const OrtAllocator* self) { return &static_cast<const CpuAllocator*>(self)->info; };
-    Reserve = allocate_block;
-    GetStats = [](const OrtAllocator*, OrtKeyValuePairs** out) {
-      return guarded([&] { make_at(out, "out"); });
-    };
   }
   static void* allocate_block(OrtAllocator*, size_t size) {
     if (size == 0 || size > SIZE_MAX - kAllocatorAlignment) return nullptr;
@@ -29,11 +22,17 @@ struct CpuAllocator : OrtAllocator {
     return std::aligned_alloc(kAllocatorAlignment, rounded);
   }
   static void free_block(OrtAllocator*, void* block) { std::free(block); }
-
-  const OrtMemoryInfo info;
 };
 
 }  // namespace
+
+OwnAllocator::OwnAllocator(const OrtMemoryInfo& of) : OrtAllocator{}, info(of) {
+  version = ORT_API_VERSION;
+  Info = [](const OrtAllocator* self) { return &static_cast<const OwnAllocator*>(self)->info; };
+  GetStats = [](const OrtAllocator*, OrtKeyValuePairs** out) {
+    return guarded([&] { make_at(out, "out"); });
+  };
+}
 
 OrtAllocator* default_allocator() {
   static CpuAllocator* const allocator = new CpuAllocator(cpu_memory_info());
@@ -110,7 +109,7 @@ OrtStatus* Functions::AllocatorGetStats(const OrtAllocator* ort_allocator, OrtKe
 }
 
 void Functions::ReleaseAllocator(OrtAllocator* input) {
-  if (input && input != default_allocator()) delete static_cast<CpuAllocator*>(input);
+  if (input && input != default_allocator()) delete static_cast<OwnAllocator*>(input);
 }
 
 }  // namespace sardonyx::ort_abi

@@ -1,5 +1,5 @@
-// Allocators that an environment keeps for its sessions. Runs take memory from sessions' own pools;
-// what is registered is there for programs that ask for it.
+// Registration of allocators with an environment. Sessions with session.use_env_allocators take all
+// their memory from there, others from pools of their own.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -21,20 +21,20 @@ void register_allocator(OrtEnv& env, const OrtEnv::SharedAllocator& shared) {
   const std::lock_guard lock(env.mutex);
   for (OrtEnv::SharedAllocator& known : env.allocators) {
     if (!(known.info == shared.info)) continue;
-    if (known.is_ours) Functions::ReleaseAllocator(known.allocator);
     known = shared;
     return;
   }
   env.allocators.push_back(shared);
 }
 
-OrtStatus* register_own(OrtEnv* env, const OrtMemoryInfo* mem_info) {
+OrtStatus* register_own(OrtEnv* env, const OrtMemoryInfo* mem_info, const OrtArenaCfg* arena_cfg) {
   return guarded([&] {
     OrtEnv& to = require(env, "env");
     const OrtMemoryInfo& info = require(mem_info, "mem_info");
     if (info.device_type != OrtMemoryInfoDeviceType_CPU)
       refuse(ORT_INVALID_ARGUMENT, "There is no allocator for memory of ", info.name);
-    register_allocator(to, {info, new_allocator(info), /*is_ours=*/true});
+    OrtAllocator* made = new_arena(info, arena_cfg ? arena_cfg->max_memory : 0);
+    register_allocator(to, {info, {made, Functions::ReleaseAllocator}});
   });
 }
 
@@ -49,13 +49,13 @@ OrtStatus* refuse_device(const void* env, const void* device) {
 }  // namespace
 
 OrtStatus* Functions::CreateAndRegisterAllocator(OrtEnv* env, const OrtMemoryInfo* mem_info,
-                                                 const OrtArenaCfg*) {
-  return register_own(env, mem_info);
+                                                 const OrtArenaCfg* arena_cfg) {
+  return register_own(env, mem_info, arena_cfg);
 }
 
 OrtStatus* Functions::CreateAndRegisterAllocatorV2(OrtEnv* env, const char* provider_type,
                                                    const OrtMemoryInfo* mem_info,
-                                                   const OrtArenaCfg*, const char* const*,
+                                                   const OrtArenaCfg* arena_cfg, const char* const*,
                                                    const char* const*, size_t) {
   OrtStatus* refused = guarded([&] {
     const char* provider = &require(provider_type, "provider_type");
@@ -64,7 +64,7 @@ OrtStatus* Functions::CreateAndRegisterAllocatorV2(OrtEnv* env, const char* prov
              " is not implemented in CreateAndRegisterAllocatorV2()");
     }
   });
-  return refused ? refused : register_own(env, mem_info);
+  return refused ? refused : register_own(env, mem_info, arena_cfg);
 }
 
 OrtStatus* Functions::RegisterAllocator(OrtEnv* env, OrtAllocator* allocator) {
@@ -72,7 +72,10 @@ OrtStatus* Functions::RegisterAllocator(OrtEnv* env, OrtAllocator* allocator) {
     OrtEnv& to = require(env, "env");
     const OrtAllocator& given = require(allocator, "allocator");
     const OrtMemoryInfo* info = require(given.Info, "Info")(&given);
-    register_allocator(to, {require(info, "memory info"), allocator, /*is_ours=*/false});
+    require(given.Alloc, "Alloc");
+    require(given.Free, "Free");
+    const auto keep = [](OrtAllocator*) {};
+    register_allocator(to, {require(info, "memory info"), {allocator, keep}});
   });
 }
 
@@ -85,7 +88,6 @@ OrtStatus* Functions::UnregisterAllocator(OrtEnv* env, const OrtMemoryInfo* mem_
     if (at == from.allocators.end()) {
       refuse(ORT_INVALID_ARGUMENT, "No allocator for this device has been registered for sharing.");
     }
-    if (at->is_ours) ReleaseAllocator(at->allocator);
     from.allocators.erase(at);
   });
 }
@@ -112,7 +114,7 @@ OrtStatus* Functions::GetSharedAllocator(OrtEnv* env, const OrtMemoryInfo* mem_i
     const std::lock_guard lock(from.mutex);
     const auto at = std::ranges::find(from.allocators, info, &OrtEnv::SharedAllocator::info);
     if (at != from.allocators.end())
-      place = at->allocator;
+      place = at->allocator.get();
     else if (info.device_type == OrtMemoryInfoDeviceType_CPU)
       place = default_allocator();
   });

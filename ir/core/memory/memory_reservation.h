@@ -21,6 +21,9 @@ class BudgetShare {
   BudgetShare(const BudgetShare&) = delete;
   BudgetShare& operator=(const BudgetShare&) = delete;
 
+  // Where memory that is counted here comes from; null: the operating system.
+  MemorySource* source() const { return budget_ ? budget_->source() : nullptr; }
+
  private:
   size_t bytes_;
   std::shared_ptr<MemoryBudget> budget_;

@@ -59,7 +59,7 @@ void PackedWeightArena::expect(size_t bytes) {
 }
 
 std::shared_ptr<Buffer> PackedWeightArena::allocate(size_t bytes) {
-  {
+  if (!current_memory_source()) {
     const std::lock_guard lock(mutex_);
     if (is_worthwhile_ && bytes < kLargestPiece) {
       const size_t whole = (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;

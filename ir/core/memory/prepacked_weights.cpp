@@ -58,7 +58,8 @@ std::shared_ptr<const Buffer> PrepackedWeights::shared_or_made(const Tensor& wei
     fill(made->data());
     return made;
   };
-  if (origin.empty()) return make();
+  // Memory of a program's own may be gone with the session that it was made for.
+  if (origin.empty() || current_memory_source()) return make();
   const std::string shared_key = key + origin;
   if (auto known = shared_packs().find(shared_key)) return known;
   return shared_packs().first_of(shared_key, make());

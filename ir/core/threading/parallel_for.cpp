@@ -58,12 +58,16 @@ int current_threads() {
   return default_thread_count();
 }
 
+ThreadPool& current_pool() {
+  return t_state.pool ? *t_state.pool : default_pool();
+}
+
 int usable_threads(int threads) {
   return t_state.is_serial ? 1 : std::min(threads, kMaxThreads);
 }
 
 void run_participants(int participants, ThreadPool::Body body, const void* context) {
-  ThreadPool& pool = t_state.pool ? *t_state.pool : default_pool();
+  ThreadPool& pool = current_pool();
   const SerialScope serial;
   const CallInMode call{body, context, FloatMode::of_this_thread()};
   pool.run(participants, &CallInMode::run, &call);

@@ -40,6 +40,8 @@ class SerialScope {
 // The number of threads of the innermost scope; without one, all that the machine leaves. 1 within
 // a loop.
 int current_threads();
+// The pool of the innermost scope that has one; else the process's.
+ThreadPool& current_pool();
 
 // How many threads a loop that asks for `threads` gets at most, so seats are below it.
 int usable_threads(int threads);
