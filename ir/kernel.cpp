@@ -60,7 +60,7 @@ class NothingToDo : public Kernel {
   void run(const KernelArgs&) const override {}
 };
 
-// What `asked` has answered, after it asked `inner` itself.
+// The answer of `asked`, after it asked `inner` itself.
 KernelAttempt attempt_of(std::string asked, std::string_view entry, const Prepared& answer,
                          std::vector<KernelAttempt> inner) {
   if (!answer.kernel) return {std::move(asked), "", answer.refusal, std::move(inner)};

@@ -18,7 +18,7 @@ Dim next_unknown() {
   return Dim::symbol("?e" + std::to_string(count++));
 }
 
-// One byte an element, as reference kernels take the packed types.
+// Unpacks to one byte an element, as reference kernels take the packed types.
 void unpack(const TensorView& packed, uint8_t* out) {
   in_pieces(packed.count(), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i)

@@ -78,7 +78,7 @@ std::vector<const Value*> values_named(const Graph& graph, std::span<const std::
   return values;
 }
 
-// What must be computed for some values, given others.
+// The nodes that must run to compute some values, given others.
 class Needed {
  public:
   Needed(const Graph& graph, const std::vector<const Value*>& given,

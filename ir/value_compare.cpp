@@ -224,7 +224,7 @@ std::string kind_of(const Datum& datum) {
   return datum.defined() ? datum.type().text() : "nothing";
 }
 
-// What two values of any kind have in common to check; the leaves are left to `leaf`.
+// Compares two values of any kind by their structure; the leaves are left to `leaf`.
 Comparison walk(const Datum& got, const Datum& expected, const Tolerance& tolerance, Compare self,
                 Comparison (*leaf)(const Tensor&, const Tensor&, const Tolerance&),
                 Comparison (*map_leaf)(const Map&, const Map&, const Tolerance&)) {

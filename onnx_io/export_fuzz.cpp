@@ -1,4 +1,4 @@
-// What was loaded and saved is loaded again, and saving that gives the same bytes.
+// Fuzzes export: a model that was loaded and saved is loaded again, and saves to the same bytes.
 #include "onnx_io/load.h"
 #include "onnx_io/save.h"
 #include "tests/support/fuzz_input.h"

@@ -126,7 +126,7 @@ void AtomicFile::pad_to(uint64_t alignment) {
 }
 
 void AtomicFile::commit() {
-  // What is no file may have no disk.
+  // A target that is no regular file may have no disk.
   if (fsync(descriptor_) != 0 && !(target_.empty() && (errno == EINVAL || errno == EROFS)))
     fail_to_write(path_.native(), "can't be brought to the disk", errno);
   if (close(std::exchange(descriptor_, -1)) != 0)

@@ -83,7 +83,7 @@ bool any_to_write_out(const Graph& graph, int64_t opset) {
   return false;
 }
 
-// What a body writes may have to be written out in turn, so each node is looked at again from where
+// Nodes of a body may have to be written out in turn, so each node is looked at again from where
 // it stood.
 void write_out_all(Graph& graph, int64_t opset) {
   for (bool changed = true; changed;) {

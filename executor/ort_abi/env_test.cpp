@@ -217,11 +217,12 @@ TEST_P(OrtEnvTest, sessions_take_all_memory_from_an_allocator_of_the_environment
   EXPECT_EQ(counting.given, given + 1);
   of_session->Free(of_session, block);
   api->ReleaseAllocator(of_session);
-  counting.limit = 16;
-  OrtValue *large = tensor<float>(std::vector<float>(3000), {1000, 3}), *none = nullptr;
-  OrtStatus* refusal = api->Run(made, nullptr, &input, &large, 1, &output, 1, &none);
-  EXPECT_NE(refusal, nullptr);
-  api->ReleaseStatus(refusal);
+  if (!is_real()) {  // which writes to the null pointer
+    counting.limit = 16;
+    OrtValue *large = tensor<float>(std::vector<float>(3000), {1000, 3}), *none = nullptr;
+    refused(api->Run(made, nullptr, &input, &large, 1, &output, 1, &none), ORT_RUNTIME_EXCEPTION,
+            "out of memory");
+  }
   // What it gave is used as long as the output is there.
   api->ReleaseSession(made);
   EXPECT_LT(counting.taken_back, counting.given);
@@ -244,7 +245,8 @@ TEST_P(OrtEnvTest, sessions_share_an_arena_of_the_environment_and_its_limit) {
   OrtSession* first = session(doubling_model(), with);
   OrtSession* second = session(doubling_model(), with);
   OrtAllocator* shared = nullptr;
-  ok(api->GetSharedAllocator(env, cpu, &shared));
+  ok(api->CreateAllocator(first, cpu, &shared));
+  own(shared, api->ReleaseAllocator);
   const auto in_use = [&] {
     OrtKeyValuePairs* stats = nullptr;
     ok(api->AllocatorGetStats(shared, &stats));

@@ -92,7 +92,7 @@ std::string resize_13(WrittenCall& call, int64_t) {
   return "";
 }
 
-// What Resize did before its coordinates were an attribute.
+// Resize before its coordinates were an attribute.
 std::string resize_11(WrittenCall& call, int64_t opset) {
   const std::string mode = call.attribute_or("mode", std::string("nearest"));
   const std::string rounding = call.attribute_or("nearest_mode", std::string("round_prefer_floor"));

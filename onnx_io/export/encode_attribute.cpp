@@ -8,7 +8,7 @@ namespace {
 
 using onnx_schema::AttributeProto;
 
-// One overload for each kind of AttrKinds.
+// Has an overload for each kind of AttrKinds.
 struct AttributeWriter {
   AttributeProto& proto;
 

@@ -114,7 +114,7 @@ void Exporter::write_graph(const Graph& graph, GraphProto& proto) {
 void Exporter::write_constants(GraphProto& proto) {
   for (const Value* constant : names_.constants()) {
     const std::string& name = names_.of(constant);
-    // One that older forms have taken for an attribute is read by nobody any more.
+    // A constant that older forms have as an attribute is read by nobody any more.
     if (constant->uses.empty() || read_names_.contains(name))
       write_initializer(*constant->constant, name, proto);
   }

@@ -117,7 +117,7 @@ uint64_t checked_number(std::string_view key, std::string_view value) {
   return number;
 }
 
-// What an unknown key asks for can't be done, and may change what the bytes mean.
+// An unknown key may change what the bytes mean, so it is refused.
 void check_known_key(std::string_view key) {
   constexpr std::string_view kKnown[] = {"location", "offset", "length", "checksum", "basepath"};
   // ONNX Runtime notes beside a tensor where it wrote copies of its own.

@@ -112,7 +112,7 @@ AttrMap Importer::attributes(NameScope& name_scope, NodeProto& node,
   return attrs;
 }
 
-// Nothing where the call and the function leave it out.
+// nullopt where the call and the function leave it out.
 std::optional<AttrValue> Importer::referred_attribute(const FunctionCall& call,
                                                       const std::string& name) const {
   if (!call.parameters.contains(name)) {

@@ -47,7 +47,7 @@ int output_count(const NodeProto& node) {
   return count;
 }
 
-// What the inputs of a node's subgraphs are where the file does not say.
+// The input types of a Loop's body where the file does not declare them.
 std::vector<Type> loop_body_types(const Vals& inputs) {
   std::vector<Type> types{Type::tensor(DType::kInt64, Dims{}), Type::tensor(DType::kBool, Dims{})};
   for (size_t i = 2; i < inputs.size(); ++i) {
@@ -185,7 +185,7 @@ void Importer::import_node(NameScope& name_scope, NodeProto& node) {
                      metadata_value(node, kSourceKey));
   RawCall call = raw_call(name_scope, node, emitter);
   if (call.domain.empty() && call.op == "Constant") return import_constant(name_scope, node);
-  // What stands on a fault that was noted already can't be judged any further.
+  // Nodes whose inputs have a fault that was noted already can't be checked any further.
   const auto poisoned = [&](const Val& val) {
     return val && poisoned_.contains(GraphEmitter::unwrap(val));
   };
@@ -326,7 +326,7 @@ void Importer::find_version(const NameScope& name_scope, RawCall& call,
   call.version = version.since;
 }
 
-// What inference says of an output is held to the limit that declared types are held to.
+// Inferred ranks are held to the limit that declared types are held to.
 void Importer::check_rank(const std::string& name, const Type& type) const {
   const Type* tensor = &type;
   while (tensor->element)

@@ -140,7 +140,7 @@ void Importer::add_input(NameScope& name_scope, ValueInfoProto& proto, const Typ
 
 void Importer::add_initializers(NameScope& name_scope, GraphProto& proto) {
   Initializers last;
-  // What nothing asks for need not hold what it declares.
+  // An initializer that nothing reads need not hold what it declares.
   const auto decoded = [&](const std::string& name, const auto& decode) -> std::optional<Tensor> {
     try {
       return decode();
@@ -200,7 +200,7 @@ const Tensor& Importer::initializer(const NameScope& name_scope, TensorProto& pr
   return given ? *given : tensors_.tensor(proto);
 }
 
-// What the caller gives in place of an initializer of the main graph; null: nothing.
+// The caller's tensor in place of an initializer of the main graph; null: there is none.
 const Tensor* Importer::given_initializer(const NameScope& name_scope, const std::string& name,
                                           int64_t dtype, const DimList& dims) {
   if (name_scope.outer || name_scope.call) return nullptr;
@@ -224,7 +224,7 @@ void Importer::check_given_are_used() const {
   }
 }
 
-// Of several initializers of one name the last one counts, as in ONNX Runtime. Nothing can use one
+// The last one of several initializers of one name counts, as in ONNX Runtime. Nothing can use one
 // without a name.
 void Importer::note_repeated(const Initializers& earlier, const TensorProto& tensor,
                              const DimList& dims) const {
@@ -319,7 +319,7 @@ void Importer::check_new_name(const NameScope& name_scope, const std::string& na
   }
 }
 
-// What inference found, completed by what the file declares. Where the shapes contradict each other
+// The inferred type, completed by the declared one. Where the shapes contradict each other
 // inference wins; element types must agree.
 Type Importer::reconciled(const Type& inferred, const Type& declared,
                           const std::string& name) const {

@@ -138,7 +138,7 @@ void Importer::mend_slope(RawCall& call, const NodeProto& node) const {
   call.inputs[0] = call.emitter.call("Expand", {call.inputs[0], sizes});
 }
 
-// One scale or bias for all: what ONNX defines the operator by broadcasts it. Where the length is
+// Broadcasts one scale or bias for all, as ONNX's definition does. Where the length is
 // known in a run alone, it may be one there.
 void Importer::mend_group_scales(RawCall& call, const NodeProto& node) const {
   if (!call.domain.empty() || call.op != "GroupNormalization" || !call.has_input(0)) return;

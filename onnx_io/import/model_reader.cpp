@@ -195,7 +195,7 @@ void parse(std::string_view bytes, const OpenFile& file, const LoadLimits& limit
                 proto);
 }
 
-// What the system says of a file when it is written to.
+// The attributes of a file that change when it is written to.
 struct Version {
   timespec modified;
   off_t size;

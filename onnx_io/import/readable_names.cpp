@@ -62,7 +62,7 @@ class NameWriter {
   }
 
  private:
-  // What is to be written in place of a name; nothing where it can stay.
+  // The replacement of a name; nullopt where it can stay.
   std::optional<std::string> readable(const std::string& name) {
     if (is_utf8(name)) {
       if (name.find(kEscape) != std::string::npos) looks_escaped_.insert(name);

@@ -45,7 +45,7 @@ Val first_elements(Emitter& e, const Val& x, const Val& length) {
   return e.call("Slice", {x, e.int64s({0}), length, e.int64s({0})});
 }
 
-// One sequence of the batch: cut to its length, scanned, and the results filled up with zeros.
+// Scans one sequence of the batch: cut to its length, the results filled up with zeros.
 Vals scan_one(Graph& graph, const Scan8& scan, Vals inputs, const Val& length,
               const std::vector<Value*>& captures) {
   GraphEmitter e(graph);

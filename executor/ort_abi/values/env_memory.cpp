@@ -77,6 +77,7 @@ class Arena : public OwnAllocator {
         {"MaxInUse", peak_},
         {"NumAllocs", allocations_},
         {"NumReserves", 0},
+        {"RequestedInUse", in_use_},
         {"NumArenaExtensions", 0},
         {"NumArenaShrinkages", 0},
         {"MaxAllocSize", largest_},

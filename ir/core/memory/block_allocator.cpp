@@ -37,10 +37,10 @@ constexpr size_t kLargestTaken = 64 << 20;
 constexpr size_t kMaxTaken = 512 << 20;
 constexpr int64_t kSlowNanoseconds = 1'000'000;  // zeros for a page take a fifth of that
 constexpr int64_t kSlowPeriod = 2'000'000'000;
-// What is kept at first, and where blocks are allocated and freed in step, at most.
+// The bytes kept at first, and at most where blocks are allocated and freed in step.
 constexpr size_t kKeptBytes = 8 << 20;
 constexpr size_t kMaxKeptBytes = 64 << 20;
-// The same of blocks that are larger.
+// At most so many bytes of larger blocks.
 constexpr size_t kMaxKeptLargeBytes = 256 << 20;
 
 constexpr bool kHeapOnly = kAddressSanitizer || kThreadSanitizer;  // there, blocks are watched

@@ -8,7 +8,7 @@
 
 namespace sardonyx {
 
-// What one buffer's strings have taken.
+// The count of one buffer's strings.
 struct CountedStrings::Entry {
   const std::string *begin, *end;
   std::shared_ptr<MemoryBudget> budget;
@@ -41,7 +41,7 @@ class Registry {
     const std::lock_guard lock(mutex_);
     by_end_.erase(entry.end);
   }
-  // There as long as the buffer of `string` is, which the caller uses.
+  // The entry lives as long as the buffer of `string`, which the caller uses.
   Entry* find(const std::string& string) {
     struct Last {
       const std::string *begin = nullptr, *end = nullptr;
@@ -96,7 +96,7 @@ void count_characters(const std::string& string, size_t before, size_t after) {
     entry->taken += after - before;
     return;
   }
-  // What was written past this file was never counted.
+  // Characters that were written past this file were never counted.
   size_t taken = entry->taken, less = 0;
   do {
     less = std::min(taken, before - after);

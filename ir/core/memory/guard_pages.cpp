@@ -56,7 +56,7 @@ size_t guard_gap() {
   return 0;
 }
 
-// One forbidden page, the buffer's pages, one forbidden page.
+// Maps one forbidden page, the buffer's pages, one forbidden page.
 void* allocate_guarded(size_t bytes) {
   const size_t inner = whole_pages(bytes), outer = inner + 2 * page_bytes();
   if (inner < bytes || outer < inner) return nullptr;

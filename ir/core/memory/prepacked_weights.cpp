@@ -7,7 +7,7 @@
 namespace sardonyx {
 namespace {
 
-// What caches have packed of weights with an origin, while one of them holds it.
+// Packed weights with an origin, while some cache holds them.
 WeakRegistry<const Buffer>& shared_packs() {
   static auto& packs = *new WeakRegistry<const Buffer>;
   return packs;

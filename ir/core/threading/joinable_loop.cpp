@@ -7,7 +7,7 @@
 namespace sardonyx {
 namespace {
 
-// What a helper has in its hands is mostly done within this; beyond, its CPU works for others.
+// Most helpers end their piece within this; beyond, their CPU works for others.
 constexpr std::chrono::microseconds kJoinSpin{50};
 
 }  // namespace

@@ -19,7 +19,7 @@ ThreadPool& default_pool() {
   return *held;
 }
 
-// What a loop does, in the floating-point mode of the thread that began it.
+// The body of a loop, called in the floating-point mode of the thread that began it.
 struct CallInMode {
   ThreadPool::Body body;
   const void* context;

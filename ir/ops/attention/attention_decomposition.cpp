@@ -161,7 +161,7 @@ class AttentionOps {
   }
 
   Val probabilities(const Val& scores) const {
-    // What is asked for is the least precision.
+    // `softmax_precision` is the least precision.
     const DType asked = attrs_.softmax_precision.value_or(dtype_);
     const DType precision = bits_of(asked) > bits_of(dtype_) ? asked : dtype_;
     const Term wide = cast({&e_, scores}, precision);

@@ -152,7 +152,7 @@ Val as_length(Emitter& e, const Val& length) {
   return reshape(e, cast_to(e, length, DType::kInt64), {1});
 }
 
-// What of a buffer [batch, heads, longest, size] is in use.
+// The part of a buffer [batch, heads, longest, size] that is in use.
 Val used_part(Emitter& e, const Val& buffer, const Val& length) {
   return slice(e, buffer, e.int64s({0}), length, 2);
 }

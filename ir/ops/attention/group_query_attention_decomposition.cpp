@@ -165,7 +165,7 @@ class GroupedOps {
     return reshaped(given, shape({e_.int64s({attrs_.kv_num_heads, 1}), head_}));
   }
 
-  // What comes back of new rows from a cache that rounds.
+  // New rows as a cache that rounds gives them back.
   Term rounded(const Term& fresh, GroupedInput::InputIndex past, const CacheForm& form,
                const Term& step) const {
     const Term codes = cast(fresh, DType::kFloat) / step;

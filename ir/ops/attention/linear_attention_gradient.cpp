@@ -37,7 +37,7 @@ Term transposed_matrix(const Term& x) {
   return {x.e, x.e->call("Transpose", {x}, {{"perm", Ints{0, 1, 3, 2}}})};
 }
 
-// What goes into each step, in this order where present. Sizes of one position:
+// The inputs of each step, in this order where present. Sizes of one position:
 struct Slices {
   Val query;  // [batch, heads, group, keys]
   Val key;    // [batch, heads, 1, keys]
@@ -65,7 +65,7 @@ Slices slices_of(Emitter& e, const BodyCall& call, DType wide) {
   return slices;
 }
 
-// One position: the state goes in and comes out, with what the queries read of it.
+// The step of one position: takes the state, gives the next one and what the queries read of it.
 GraphPtr step_graph(Emitter& outer, const Val& state, Slices slices) {
   SubgraphBuilder body;
   RecordingEmitter& e = body.emitter();

@@ -36,7 +36,7 @@ std::optional<bool> known_condition(const Tensor* constant) {
 
 // ---- If
 
-// What one branch gives, in the enclosing graph's terms; nullopt where its inference failed.
+// The output types of one branch, in the enclosing graph's terms; nullopt where inference failed.
 struct BranchTypes {
   std::vector<Type> types;
   std::vector<std::optional<Dims>> dims;
@@ -165,7 +165,7 @@ void infer_loop(InferContext& c) {
 
 struct LoopMemory : StepMemory {
   Datum number, condition;
-  // What the body gave in the last iteration, and what it gives in this one.
+  // The body's outputs of the last iteration, and of this one.
   std::vector<Datum> last, made;
   std::vector<const Datum*> inputs;
   std::vector<TensorStack> scans;
@@ -182,7 +182,7 @@ struct LoopMemory : StepMemory {
       inputs.push_back(&call.inputs[i]);
   }
 
-  // What this iteration gave is what the next one takes.
+  // Makes this iteration's outputs the inputs of the next.
   void advance() {
     std::swap(last, made);
     for (size_t i = 2; i < inputs.size(); ++i)

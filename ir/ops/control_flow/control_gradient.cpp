@@ -73,7 +73,7 @@ struct LoopPlaces {
   std::vector<size_t> captures;  // captures whose gradients are wanted
 };
 
-// One step backwards: emits the body again and gives the gradients of its states, captures and
+// Emits a step backwards: the body again, then the gradients of its states, captures and
 // slices, in this order. d_ys has the gradients of the states, then those of the scan outputs.
 Vals step_gradients(RecordingEmitter& e, const Graph& body, const Vals& inputs,
                     const Vals& captures, const LoopPlaces& places, size_t first_input,

@@ -103,7 +103,7 @@ int64_t scan_length(DatumRefs scanned, const ScanAttrs& attrs) {
 }
 
 struct ScanMemory : StepMemory {
-  // What the body gave in the last step, and what it gives in this one.
+  // The body's outputs of the last step, and of this one.
   std::vector<Datum> last, made;
   std::vector<Datum> slices;  // of the scan inputs
   std::vector<const Datum*> inputs;
@@ -123,7 +123,7 @@ struct ScanMemory : StepMemory {
       inputs.push_back(&slice);
   }
 
-  // What this step gave is what the next one takes.
+  // Makes this step's states the inputs of the next.
   void advance(size_t states) {
     std::swap(last, made);
     for (size_t i = 0; i < states; ++i)

@@ -99,7 +99,7 @@ SumPlan make_plan(const Window& window, const TensorView& x, const TensorView& w
 
 using ListTaps = void (*)(const Window&, std::span<const int64_t>, std::vector<Tap>&);
 
-// What one output's windows read of one group's input channels, and where its weights are, counted
+// The elements that one output's window reads of its group's channels, and its weights, counted
 // from the first weight of an output channel.
 template <typename Sum>
 struct Patch {

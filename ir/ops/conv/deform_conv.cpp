@@ -63,7 +63,7 @@ void infer_deform_conv(InferContext& c) {
   c.set(0, c.dtype(0), joined(shapes->x[0], shapes->w[0], out));
 }
 
-// One channel seen as a function on real coordinates: linear between its elements, zero outside.
+// A channel as a function of real coordinates: linear between its elements, zero outside.
 template <typename T>
 double sample_linear(const T* image, std::span<const int64_t> shape,
                      std::span<const double> point) {
@@ -84,7 +84,7 @@ double sample_linear(const T* image, std::span<const int64_t> shape,
   return sum;
 }
 
-// One call of DeformConv: what stays the same for all its outputs.
+// The parts of one DeformConv call that are the same for all its outputs.
 template <typename T>
 struct DeformCall {
   const KernelCall& call;
@@ -108,7 +108,7 @@ struct DeformCall {
     taps = element_count(window.kernel);
   }
 
-  // What every input channel gives at every tap of output `at`: [channels, taps].
+  // Samples every input channel at every tap of output `at`: [channels, taps].
   void sample(int64_t image, int64_t at, std::span<const int64_t> position,
               std::vector<double>& samples) const {
     const T* x = call.inputs[0].data<T>();
@@ -278,7 +278,7 @@ void infer_causal_conv(InferContext& c) {
   c.set(1, c.dtype(0), Dims{x[0], channels, state});
 }
 
-// One channel's stream: the past, then the input.
+// Convolves one channel's stream: the past, then the input.
 template <typename T>
 void causal_conv_row(const std::pmr::vector<T>& stream, const T* w, int64_t taps, double bias,
                      bool has_silu, T* y, int64_t length) {

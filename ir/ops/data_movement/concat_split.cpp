@@ -95,7 +95,7 @@ Dims equal_dims(const Dim& size, size_t parts) {
   return sizes;
 }
 
-// What `split` says; nullopt where its value is not known.
+// The sizes in `split`; nullopt where its value is not known.
 std::optional<Dims> given_parts(InferContext& c, const Dim& size) {
   c.require(!c.attrs<SplitAttrs>().num_outputs, "both split and num_outputs are given");
   require_vector(c, 1);

@@ -22,7 +22,7 @@ std::optional<std::vector<int64_t>> known_int64s(const Emitter& e, const Val& va
 
 // ---- Slice
 
-// What is known of a Slice before the run: on which axes it works, and with which steps.
+// The facts of a Slice that are known before the run: its axes and its steps.
 struct SliceAxes {
   Term axes;  // 1-D
   std::vector<int64_t> steps;

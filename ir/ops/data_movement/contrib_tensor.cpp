@@ -166,7 +166,7 @@ void invert(std::pmr::vector<double>& a, std::pmr::vector<double>& inverse, int6
       if (++rows % rows_between_checks == 0) check_interrupted();
       const double factor = row == column ? 0 : a[row * n + column];
       if (factor == 0) continue;
-      // What is left of the column has been eliminated before.
+      // Elements left of the column have been eliminated before.
       subtract_scaled(source + column, factor, n - column, &a[row * n + column]);
       subtract_scaled(inverse_source, factor, n, &inverse[row * n]);
     }

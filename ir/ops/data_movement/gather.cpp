@@ -142,7 +142,7 @@ void infer_gather_nd(InferContext& c) {
   }
   const auto depth = indices->back().try_value();
   if (!depth) return c.set(0, c.dtype(0), std::nullopt);
-  // One of 0 indices takes all that its batch has, as ScatterND and ONNX Runtime have it.
+  // A tuple of 0 indices takes its whole batch entry, as in ScatterND and ONNX Runtime.
   c.require(*depth >= 0 && *depth <= data_rank - batch, "indices: tuples have ", *depth,
             " elements, expected at most ", data_rank - batch);
   result.insert(result.end(), data->begin() + batch + *depth, data->end());

@@ -16,7 +16,7 @@ Term logical_or(const Term& a, const Term& b) {
   return apply("Or", a, b);
 }
 
-// One axis of the image that a grid reads.
+// An axis of the image that a grid reads.
 struct GridAxis {
   const GridSampleAttrs& attrs;
   Term size;      // as a coordinate

@@ -216,7 +216,7 @@ std::optional<StridedBlock> pad_block(std::span<const int64_t> from, std::span<c
   StridedBlock block{{}, row_major_strides(from), row_major_strides(to)};
   for (size_t i = 0; i < pads.size(); ++i) {
     const CroppedAxis cut = cut_axis(from[i], pads[i]);
-    // One pad may cut away more than there is, and the other put new elements in its place.
+    // A negative pad may cut away more than there is, and the other end's add new elements.
     block.sizes.push_back(std::min(cut.size, to[i]));
     if (block.sizes.back() == 0) return std::nullopt;
     block.from_offset += cut.begin * block.from_strides[i];

@@ -67,7 +67,7 @@ struct UpdateRow {
 };
 using JoinRow = void (*)(const UpdateRow& row);
 
-// One function for each type and reduction, which knows nothing of how indices are stored: this is
+// Instantiated for each type and reduction, and independent of how indices are stored: this is
 // all that is compiled so often.
 template <ScatterReduction kReduction, typename T>
 void join_row(const UpdateRow& row) {

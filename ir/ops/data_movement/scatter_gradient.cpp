@@ -8,7 +8,7 @@
 namespace sardonyx::ops {
 namespace {
 
-// One call's way to its elements: `write` puts updates into data as the call does, with another
+// A call's elements: `write` puts updates into data as the call does, with another
 // reduction; `read` picks what is where the updates go.
 struct SlotMap {
   std::function<Term(const Term& data, const Term& updates, const char* reduction)> write;
@@ -81,7 +81,7 @@ Vals scatter_nd_gradient(Emitter& e, const GradCall& c) {
   return {found[0], Val(), found[1]};
 }
 
-// Of the update: each sequence's steps are from its start on, in a ring where the mode says so.
+// The update's gradient: each sequence's steps are from its start on, circular in that mode.
 Vals tensor_scatter_gradient(Emitter& e, const GradCall& c) {
   const auto& attrs = c.attrs<TensorScatterAttrs>();
   const Term update = input(e, c, 1), d = d_output(e, c, 0);

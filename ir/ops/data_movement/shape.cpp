@@ -185,7 +185,7 @@ void infer_expand(InferContext& c) {
   const auto rank = length ? (*length)[0].try_value() : std::nullopt;
   if (!dims || !rank) return c.set(0, c.dtype(0), std::nullopt);
   c.require(*rank <= kMaxPropagatedElements, "a shape of ", *rank, " dims is not sensible");
-  // What is larger than 1 in the input stays; the rest depends on the shape's value.
+  // Dims larger than 1 in the input stay; the rest depends on the shape's value.
   Dims result = unknown_dims(c, std::max(dims->size(), static_cast<size_t>(*rank)));
   for (size_t i = 0; i < dims->size(); ++i) {
     const Dim& dim = (*dims)[dims->size() - 1 - i];

@@ -21,7 +21,7 @@ namespace {
 
 // MaxUnpool
 
-// What MaxPool with these attributes has read to give `x`, if its windows fitted exactly.
+// The input dims of the MaxPool with these attributes that gave `x`, if its windows fitted exactly.
 Dims unpooled_dims(std::string_view op, const MaxUnpoolAttrs& attrs, const Dims& x) {
   const WindowSpec spec{
       .op = op, .strides = given_ints(attrs.strides), .pads = given_ints(attrs.pads)};

@@ -420,7 +420,7 @@ void infer_activation_grad(InferContext& c) {
   c.set(0, c.dtype(1), std::move(dims));
 }
 
-// One pass over memory where Greater and Where take two, in whatever layout Y has.
+// Takes one pass over memory where Greater and Where take two, in whatever layout Y has.
 Vals relu_grad_body(Emitter& e, const BodyCall& c) {
   const Term d_y{&e, c.inputs[0]}, y{&e, c.inputs[1]};
   return {where(y > 0, d_y, 0)};

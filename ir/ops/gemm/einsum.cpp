@@ -17,7 +17,7 @@ constexpr char kEllipsis = '.';
   fail(ErrorCode::kInvalidModel, "Einsum: equation \"", equation, "\": ", why);
 }
 
-// One operand's or the output's part of the equation: letters, kEllipsis for "...".
+// Reads one operand's or the output's term of the equation: letters, kEllipsis for "...".
 std::string read_term(std::string_view equation, std::string_view term) {
   std::string labels;
   for (size_t at = 0; at < term.size(); ++at) {
@@ -67,7 +67,7 @@ class Labels {
   int count_;
 };
 
-// What "..." stands for in every term that has one; -1 if none has.
+// The number of dims of "..." in every term that has one; -1 if none has.
 int ellipsis_rank(std::string_view equation, const std::vector<std::string>& terms,
                   const std::vector<size_t>& ranks) {
   int rank = -1;

@@ -83,7 +83,7 @@ std::vector<float> LanguageModel::last_logits(const Tensor& logits, int64_t rows
     fail(ErrorCode::kInvalidModel, "the decoder's logits: expected [", rows,
          ", length, vocabulary], got ", Datum(logits).type());
   }
-  // Those of later words are counted by the search.
+  // Logits of later words are counted by the search.
   std::optional<BudgetShare> counted;
   if (vocabulary_ == 0) counted.emplace(static_cast<size_t>(rows * shape[2]) * sizeof(float));
   vocabulary_ = shape[2];

@@ -108,7 +108,7 @@ void Search::apply(std::span<float> scores) const {
   apply_rules(rules, sequences, is_first, scores);
 }
 
-// What the decoder gives may be padded beyond the vocabulary.
+// The decoder's logits may be padded beyond the vocabulary.
 void Search::set_vocabulary() {
   rules.vocabulary = attrs.vocab_size > 0 ? attrs.vocab_size : model_->vocabulary();
   if (rules.vocabulary > model_->vocabulary()) {

@@ -9,7 +9,7 @@
 
 namespace sardonyx::ops {
 
-// Its address is null where the program does not link providers/codecs/.
+// The decoders' address is null where the program does not link providers/codecs/.
 extern "C" [[gnu::weak]] const LinkedDecoders sardonyx_codecs;
 
 namespace {
@@ -126,7 +126,7 @@ Tensor decoded(FileBytes file) {
   return codec->decode(file);
 }
 
-// What cannot be decoded gives an empty image: so the specification.
+// Bytes that can't be decoded give an empty image, as the specification of ImageDecoder says.
 std::vector<Datum> run_image_decoder(const EvalCall& call) {
   const PixelFormat format = pixel_format(call.attrs<ImageDecoderAttrs>());
   const FileBytes file = call.inputs[0].tensor().values<uint8_t>();

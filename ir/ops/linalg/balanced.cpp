@@ -21,7 +21,7 @@ struct Rest {
 Rest move_triangles_out(const Matrix& a, std::pmr::vector<int64_t>& order) {
   Rest rest{0, a.rows - 1};
   const auto of = [&](int64_t at) -> int64_t& { return order[static_cast<size_t>(at)]; };
-  // Of the rest's rows, or columns, the last, or first, that is 0 but for its diagonal.
+  // Finds a row (or column) of the rest that is 0 but for its diagonal: the last (or first).
   const auto is_alone = [&](int64_t at, bool is_row) {
     for (int64_t other = rest.low; other <= rest.high; ++other) {
       if (other == at) continue;

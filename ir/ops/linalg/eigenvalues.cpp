@@ -111,7 +111,7 @@ SchurForm hessenberg_form(const Matrix& a) {
   return form;
 }
 
-// One double step on the rows [low, high], of which there are three or more. It is the same for all
+// Takes a double step on the rows [low, high], three or more. The step is the same for all
 // multiples of the matrix: of a small part of a great one no product may become 0.
 void double_step(SchurForm& form, int64_t low, int64_t high, bool is_exceptional) {
   Matrix& t = form.t;
@@ -152,7 +152,7 @@ void double_step(SchurForm& form, int64_t low, int64_t high, bool is_exceptional
   }
 }
 
-// What the values of the block of rows `at` and at + 1 are told from: they are its second diagonal
+// Parts of the eigenvalues of the block of rows `at` and at + 1: they are its second diagonal
 // element, and half +- sqrt(square) times 2^size.
 struct BlockParts {
   int size;

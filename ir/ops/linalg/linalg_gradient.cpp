@@ -270,7 +270,7 @@ Term column_sums(const Term& x) {
   return apply("ReduceSum", x, int64s(*x.e, {-2}));
 }
 
-// What d counts for where vectors keep their length, and their greatest element stays real: the
+// Projects d onto changes that keep the vectors' length, and their greatest element real: the
 // part of d along a vector is left out, and that of a rotation by i goes to this element.
 ComplexTerm within_the_norm(const ComplexTerm& vectors, const ComplexTerm& d) {
   const Term is_real = equal(vectors.im, 0);

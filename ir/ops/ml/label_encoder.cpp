@@ -189,7 +189,7 @@ void encode_one_hot(const KernelCall& call, const std::vector<Category>& categor
       return categories[static_cast<size_t>(known)] == category;
     });
   };
-  // Of categories that are equal, the last one counts.
+  // The last one of equal categories counts.
   for (auto i = static_cast<int64_t>(categories.size()); i-- > 0;) {
     const Category& category = categories[static_cast<size_t>(i)];
     table.find_or_add(hash_element(category), i, [&](int64_t known) {

@@ -88,7 +88,7 @@ void infer_linear_classifier(InferContext& c) {
   c.set(1, DType::kFloat, Dims{samples, rows == 1 && classes == 2 ? 2 : rows});
 }
 
-// One score for two classes, or for one: positive means the second.
+// The class of a single score for two classes, or for one: positive means the second.
 size_t winner_of_single(float score, const ClassLabels& labels) {
   return score > 0 && labels.size() > 1 ? 1 : 0;
 }
@@ -176,7 +176,7 @@ void infer_normalizer(InferContext& c) {
   c.set(0, DType::kFloat, shape_of(c, 0));
 }
 
-// What a row is divided by; the largest element itself, not its magnitude, for MAX.
+// The divisor of a row; the largest element itself, not its magnitude, for MAX.
 double norm_of(std::string_view norm, std::span<const double> row) {
   if (norm == "MAX") {
     double highest = std::numeric_limits<double>::lowest();

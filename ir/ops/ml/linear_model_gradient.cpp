@@ -116,7 +116,7 @@ Vals normalizer_grad(Emitter& e, const GradCall& call) {
   return autodiff_body(e, call, normalizer_decomposition);
 }
 
-// What was put in does not depend on what was missing.
+// Imputed elements have no gradient.
 Vals imputer_grad(Emitter& e, const GradCall& call) {
   const float replaced = call.attrs<ImputerAttrs>().replaced_value_float;
   const Term x = input(e, call, 0);

@@ -110,7 +110,7 @@ void cast_value(const From& value, To& to) {
   }
 }
 
-// What stands where a sparse map has no value; for strings it is the text that ONNX Runtime writes.
+// The element where a sparse map has no value; for strings it is the text that ONNX Runtime writes.
 template <typename To>
 To absent_value() {
   if constexpr (std::is_same_v<To, std::string>)

@@ -171,7 +171,7 @@ void infer_svm_classifier(InferContext& c) {
   c.set(1, DType::kFloat, Dims{rows, svm_score_columns(attrs)});
 }
 
-// One classifier for each pair of classes i < j: positive speaks for i. Row j - 1 of the
+// Votes by one classifier for each pair of classes i < j: positive is for i. Row j - 1 of the
 // coefficients holds those of class i's vectors against j, row i those of class j's vectors against
 // i.
 std::pmr::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
@@ -300,7 +300,7 @@ size_t classify_by_pairs(const SvmClassifierAttrs& attrs, std::span<const double
   return most_voted(scores, classes);
 }
 
-// The same for one linear model for each class. Of two classes the second wins as soon as the best
+// Classifies by one linear model for each class. Of two classes the second wins as soon as the best
 // score is positive (or 0.5, where no coefficient is negative and scores are probabilities).
 size_t classify_by_models(const SvmClassifierAttrs& attrs, std::span<const double> products,
                           PostTransform transform, std::span<float> out) {

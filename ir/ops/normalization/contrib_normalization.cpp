@@ -23,7 +23,7 @@ Vals normalize(Emitter& e, const Val& x, const Val& scale, const Val& shift, flo
   return e.call_many("LayerNormalization", operands, {{"epsilon", epsilon}}, 3);
 }
 
-// The same by the root mean square alone: RMSNormalization, then what it divided by.
+// Normalizes by the root mean square alone: RMSNormalization, then its divisor.
 Vals simply_normalize(Emitter& e, const Val& x, const Val& scale, int64_t axis, float epsilon,
                       size_t outputs) {
   Vals out{e.call("RMSNormalization", {x, scale}, {{"axis", axis}, {"epsilon", epsilon}})};

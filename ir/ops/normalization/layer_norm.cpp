@@ -152,7 +152,7 @@ void infer_lp_normalization(InferContext& c) {
   same_as_first(c);
 }
 
-// What has norm 0 stays 0.
+// Rows of norm 0 stay 0.
 void reference_lp_normalization(const KernelCall& call) {
   const auto& attrs = call.attrs<LpNormalizationAttrs>();
   const TensorView& x = call.inputs[0];

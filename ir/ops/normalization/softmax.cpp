@@ -114,7 +114,7 @@ void find_winners(const T* rows, int64_t size, std::span<int64_t> winners) {
   }
 }
 
-// One at the first of the greatest elements; a NaN counts as the greatest.
+// Writes 1 at the first of the greatest elements, else 0; a NaN counts as the greatest.
 void run_hardmax(const KernelCall& call) {
   const TensorView& x = call.inputs[0];
   const AxisSplit split = split_at(x.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, x.rank()));

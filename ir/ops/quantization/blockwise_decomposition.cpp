@@ -109,7 +109,7 @@ class GatheredBlocks {
     return {&e_, unpacked(e_, stored, attrs_.bits, dtype_)};
   }
 
-  // One element of `list` for each of `length` along an axis.
+  // Repeats the elements of `list` so that there is one for each of `length` along an axis.
   Term spread(const Term& list, const Term& length, int64_t along) const {
     const Val zero = e_.scalar(DType::kInt64, 0), one = e_.scalar(DType::kInt64, 1);
     const Val place = call_folded(e_, "Range", {zero, length, one});

@@ -36,7 +36,7 @@ struct StepWeights {
   Vals peepholes;   // [hidden] for i, o, f
 };
 
-// One step of a cell, on a batch.
+// Emits one step of a cell, on a batch.
 struct CellEmitter {
   Emitter& e;
   const RecurrentSpec& spec;
@@ -207,7 +207,7 @@ Vals run_direction(Emitter& e, const SequenceInputs& s, size_t direction) {
   return e.emit(op_named("Scan"), inputs, Attrs(attrs), s.states() + 1, captured.size());
 }
 
-// One value of each direction, joined along a new axis.
+// Joins one value of each direction along a new axis.
 Val stacked(Emitter& e, const Vals& parts, int64_t axis) {
   Vals expanded;
   for (const Val& part : parts)

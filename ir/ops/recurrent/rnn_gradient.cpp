@@ -167,7 +167,7 @@ RecurrentGradInputs gradient_inputs(const OpDef& op) {
   return at;
 }
 
-// What was omitted stands for zeros.
+// Omitted inputs are zeros.
 Vals recurrent_grad(Emitter& e, const GradCall& call) {
   const RecurrentSpec spec = recurrent_spec(call.op, call.raw_attrs);
   const RecurrentGradInputs at = gradient_inputs(call.op);

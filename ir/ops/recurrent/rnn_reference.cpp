@@ -52,7 +52,7 @@ class ReferenceDirection {
         h_part_(spec.gates() * hidden),
         reset_(hidden) {}
 
-  // One step for one sequence: from x to new h (and c, of an LSTM).
+  // Computes one step for one sequence: from x to new h (and c, of an LSTM).
   void step(const double* x, double* h, double* c) {
     const size_t rows = spec_.gates() * hidden_;
     for (size_t i = 0; i < rows; ++i) {
@@ -131,7 +131,7 @@ class ReferenceDirection {
   Doubles x_part_, h_part_, reset_;
 };
 
-// One call: the inputs as doubles, and their strides.
+// The state of one call: the inputs as doubles, and their strides.
 class RnnReference {
  public:
   explicit RnnReference(const KernelCall& call)

@@ -34,7 +34,7 @@ std::optional<ReducedDims> reduced_dims_of(const Emitter& e, const GradCall& c) 
   return reduced_dims(c.attrs<ReduceAttrs>(), axes, type.rank());
 }
 
-// One over the number of elements behind each element of the output, as x's type.
+// 1 / the number of elements that each element of the output reduces, as x's type.
 Term inverse_count(Emitter& e, const GradCall& c) {
   const Term x = input(e, c, 0), y = output(e, c, 0);
   if (const auto gone = reduced_dims_of(e, c)) {

@@ -95,7 +95,7 @@ void copy_steps(const T* from, int64_t step, T* to, int64_t to_step, int64_t cou
   if constexpr (std::is_integral_v<T>) {
     using V = Vector<T>;
     constexpr auto kCount = static_cast<int64_t>(V::kCount);
-    // What is read goes beyond the last element that is copied, so that this is not among them.
+    // Loads go beyond the last element that is copied: the last vector is left to the loop below.
     for (; step == 2 && to_step == 1 && i + kCount < count; i += kCount)
       V::store(to + i, V::every_second(V::load(from + 2 * i), V::load(from + 2 * i + kCount)));
   }

@@ -69,7 +69,7 @@ C reflected(C at, C low, C high) {
   return std::fmod(folds, C(2)) == 0 ? low + rest : high - rest;
 }
 
-// One axis of the image; `C` is the type that coordinates are computed in.
+// An axis of the image; `C` is the type that coordinates are computed in.
 template <typename C>
 struct SampleAxis {
   int64_t size;

@@ -217,7 +217,7 @@ void resize_nearest(const KernelCall& call, std::span<const ResizeAxis> axes) {
   });
 }
 
-// One pass: [outer, in, inner] becomes [outer, out, inner].
+// Resizes one axis: [outer, in, inner] becomes [outer, out, inner].
 void blend_axis(const double* in, double* out, const AxisSplit& split, const ResizeBlend& blend,
                 int64_t out_size, double fill) {
   for (int64_t outer = 0; outer < split.outer; ++outer) {

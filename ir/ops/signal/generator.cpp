@@ -47,7 +47,7 @@ struct ConstantAttrs {
   }
 };
 
-// What the attributes hold, but for sparse values.
+// The value of a Constant's attributes, but for sparse ones.
 Tensor dense_value(const ConstantAttrs& attrs) {
   if (attrs.value) return *attrs.value;
   if (attrs.value_float) return Tensor::scalar(*attrs.value_float);

@@ -116,7 +116,7 @@ Pieces characters_of(std::string_view text) {
   return out;
 }
 
-// What is looked for in texts. Most separators are just characters, which are found without an
+// A separator to search texts for. Most are just characters, which are found without a regular
 // expression.
 class Searched {
  public:
@@ -152,7 +152,7 @@ std::optional<std::string_view> Searched::find(std::string_view text, size_t sta
   return std::string_view(found.data(), found.size());
 }
 
-// What stands between the matches of one separator, where it is long enough. An empty match passes
+// Appends the pieces between matches of one separator that are long enough. An empty match passes
 // over one character.
 void split_text(const Searched& separator, std::string_view text, int64_t shortest, Pieces& out) {
   size_t start = 0;
@@ -367,7 +367,7 @@ WordPlaces word_places(const Term& words, const Term& window) {
           apply("Unsqueeze", where(equal(count, 0), 0, places), int64s(e, {2}))};
 }
 
-// The same with a convolution over all windows, as it is differentiated.
+// The embedding as a convolution over all windows, as it is differentiated.
 Vals word_conv_decomposition(Emitter& e, const BodyCall& c) {
   const Term sequence{&e, c.inputs[0]}, w{&e, c.inputs[1]}, table{&e, c.inputs[3]};
   const auto rank = static_cast<int64_t>(rank_of(e, sequence, c.op.name));

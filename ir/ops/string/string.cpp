@@ -53,7 +53,7 @@ struct ConcatRow {
   bool is_in_place(int64_t i) const { return to + i == &left(i) || to + i == &right(i); }
 };
 
-// What all of them take is counted at once.
+// The bytes of all strings are counted at once.
 void join_strings(const ConcatRow& row, int64_t count) {
   size_t bytes = 0, growth = 0;
   for (int64_t i = 0; i < count; ++i) {

@@ -163,7 +163,7 @@ void momentum(const KernelCall& call) {
 
 // ---- Decompositions, for gradients: an optimiser step may be part of a trained graph.
 
-// One tensor of each kind, and the rate that its update takes.
+// The tensors of one parameter's update, and its learning rate.
 struct UpdateStep {
   Term rate;
   std::vector<Term> old;
@@ -245,7 +245,7 @@ void infer_momentum(InferContext& c) {
   infer_update(c, 3, {0, 2});
 }
 
-// One tensor, and two of different shapes and types, at the first and at a later update.
+// Samples of one tensor, and of two of different shapes and types, at the first and a later update.
 std::vector<Sample> update_samples(size_t input_kinds, size_t output_kinds, const AttrMap& attrs) {
   std::vector<Sample> samples;
   for (const int64_t t : {0, 3}) {

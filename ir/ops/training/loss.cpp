@@ -244,7 +244,7 @@ std::span<const OpDef> loss_ops() {
        .grad = cross_entropy_gradient,
        .facts = kFloat32InMixed,
        .samples = [] { return loss_samples(2); }},
-      // What names a label that is no class, where gathering would name an index.
+      // Its error names a label that is no class, where gathering would name an index.
       {.name = "ClassIndices",
        .doc = "The labels, each checked to be a class of scores [N, C, ...] or ignore_index, by an "
               "error that names it.",
