@@ -34,6 +34,8 @@ static_assert(hn::MaxLanes(Sums()) == kLanes);
 // weights and one input.
 constexpr size_t kWindows = 14;
 constexpr int64_t kLine = 64;  // bytes of a cache line
+// Sums that dot products are added to in turn, so that none waits for the one before it.
+constexpr size_t kDotLatency = 8;
 // Bytes of a panel of weights that stays in the nearest cache: each window is multiplied with all
 // of them, so that contiguous outputs are written.
 constexpr int64_t kNearWeights = 16 << 10;
@@ -57,28 +59,50 @@ struct IgemmU8S8Tile {
   static constexpr size_t kWindowsPerVector = 4 / kVectors;  // windows whose results fill a vector
   using V = hn::Vec<Sums>;
 
-  HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
-    const WindowAddresses<kRows, kColumns, uint8_t> windows(in, p.in_row, p.in_column);
-    const int8_t* weights = panel.weights;
-    for (const int64_t offset : p.offsets) {
-      V w[kVectors];
+  // Adds the products of one quad of each window.
+  HWY_INLINE void add_products(const WindowAddresses<kRows, kColumns, uint8_t>& windows,
+                               int64_t offset, const int8_t* weights, V* sums) const {
+    V w[kVectors];
 #pragma GCC unroll 2
-      for (size_t v = 0; v < kVectors; ++v)
-        w[v] =
-            in_register(hn::LoadU(d, reinterpret_cast<const int32_t*>(weights) + v * hn::Lanes(d)));
-      __builtin_prefetch(weights + panel.ahead, 0, 2);
-      weights += kVectors * kLanes * kVnniGroup;
+    for (size_t v = 0; v < kVectors; ++v)
+      w[v] =
+          in_register(hn::LoadU(d, reinterpret_cast<const int32_t*>(weights) + v * hn::Lanes(d)));
+    __builtin_prefetch(weights + panel.ahead, 0, 2);
 #pragma GCC unroll 32
-      for (size_t i = 0; i < kCount; ++i) {
-        int32_t quad;
-        hwy::CopyBytes<kVnniGroup>(windows.element(i, offset), &quad);
-        const V x = hn::Set(d, quad);
+    for (size_t i = 0; i < kCount; ++i) {
+      int32_t quad;
+      hwy::CopyBytes<kVnniGroup>(windows.element(i, offset), &quad);
+      const V x = hn::Set(d, quad);
 #pragma GCC unroll 2
-        for (size_t v = 0; v < kVectors; ++v) {
-          sums[i * kVectors + v] = dot4_accumulate(sums[i * kVectors + v], x, w[v]);
-        }
+      for (size_t v = 0; v < kVectors; ++v) {
+        sums[i * kVectors + v] = dot4_accumulate(sums[i * kVectors + v], x, w[v]);
       }
     }
+  }
+
+  HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
+    constexpr size_t kSums = kCount * kVectors;
+    constexpr int64_t kStep = kVectors * kLanes * kVnniGroup;
+    const WindowAddresses<kRows, kColumns, uint8_t> windows(in, p.in_row, p.in_column);
+    const int8_t* weights = panel.weights;
+    const int32_t *offset = p.offsets.data(), *end = offset + p.offsets.size();
+    if constexpr (kSums < kDotLatency) {
+      constexpr size_t kChains = kDotLatency / kSums;
+      V apart[kChains - 1][kSums];
+#pragma GCC unroll 32
+      for (size_t i = 0; i < (kChains - 1) * kSums; ++i)
+        apart[i / kSums][i % kSums] = hn::Zero(d);
+      for (; end - offset >= static_cast<ptrdiff_t>(kChains); offset += kChains) {
+#pragma GCC unroll 8
+        for (size_t chain = 0; chain < kChains; ++chain, weights += kStep)
+          add_products(windows, offset[chain], weights, chain == 0 ? sums : apart[chain - 1]);
+      }
+#pragma GCC unroll 32
+      for (size_t i = 0; i < (kChains - 1) * kSums; ++i)
+        sums[i % kSums] = hn::Add(sums[i % kSums], apart[i / kSums][i % kSums]);
+    }
+    for (; offset != end; ++offset, weights += kStep)
+      add_products(windows, *offset, weights, sums);
   }
 
   // Stores the int32 sums or, with kNumbers, floats: sum * scale + addend.

@@ -1,13 +1,14 @@
 // DynamicQuantizeLSTM: the input and every state are quantized to bytes with a range found at run
 // time, and multiplied with constant int8 weights. The cell is that of LSTM.
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "ir/ops/recurrent/rnn.h"
-#include "providers/cpu/gemm/quantized_params.h"
+#include "providers/cpu/gemm/gemm_s16.h"
 #include "providers/cpu/kernel_list.h"
 #include "providers/cpu/quantization/qlinear_elementwise_kernel.h"
 #include "providers/cpu/quantization/quantize_linear_kernel.h"
+#include "providers/cpu/recurrent/gate_matrix.h"
 #include "providers/cpu/recurrent/rnn_cell_kernel.h"
 #include "providers/cpu/recurrent/rnn_time_loop.h"
 
@@ -16,23 +17,10 @@ namespace {
 
 constexpr size_t kGates = 4;
 
-// W or R of one direction: bytes less their zero points, in panels of kPanelColumns columns. Their
-// order is [panels][gates][lanes], as lstm_step has it.
-struct PackedMatrix {
-  std::shared_ptr<const Buffer> panels;
-  std::vector<float> scales;  // one, or one for each column in that order
-  size_t depth;
-  size_t pairs() const { return (depth + 1) / 2; }
-  const int16_t* panel(size_t index) const {
-    return reinterpret_cast<const int16_t*>(panels->data()) + index * pairs() * 2 * kPanelColumns;
-  }
-};
-
-// Quantized rows as int16, `row` elements each, and their scales.
+// Quantized rows, GateMatrix::row_bytes() apart, and their range.
 struct ByteRows {
-  int16_t* codes;
-  size_t row;
-  float* scale;
+  std::byte* rows;
+  ByteScale* scale;
 };
 
 class QuantizedLstmKernel : public RnnTimeLoop {
@@ -40,7 +28,8 @@ class QuantizedLstmKernel : public RnnTimeLoop {
   QuantizedLstmKernel(const RecurrentSizes& sizes, const KernelRequest& request)
       : RnnTimeLoop(sizes, request, true) {
     for (size_t d = 0; d < s_.directions; ++d) {
-      QuantizedDirection made{matrix(request, d, 1, 8, s_.in), matrix(request, d, 2, 10, s_.hidden),
+      QuantizedDirection made{make_gate_matrix(request, s_, d, {1, 8, 9}, s_.in),
+                              make_gate_matrix(request, s_, d, {2, 10, 11}, s_.hidden),
                               std::vector<float>(s_.row(), 0)};
       if (request.has(3)) {
         const float* bias = request.inputs[3].constant->values<float>().data();
@@ -54,11 +43,10 @@ class QuantizedLstmKernel : public RnnTimeLoop {
   }
 
  protected:
-  // Scratch of one direction: both operands as int16, a row of bytes, the gates of a step, the
-  // scales of columns, and two scales.
+  // Scratch of one direction: both ranges, the gates of a step, the epilogue's arrays, both
+  // operands, and a row of bytes. All but the bytes are in whole cache lines.
   size_t own_bytes() const override {
-    return (2 + s_.row() + s_.batch * s_.row()) * sizeof(float) +
-           (s_.steps * s_.batch * even(s_.in) + s_.batch * even(s_.hidden)) * sizeof(int16_t) +
+    return kLine + gate_bytes() + 2 * column_bytes() + x_bytes() + h_bytes() +
            std::max(s_.in, s_.hidden);
   }
 
@@ -66,13 +54,13 @@ class QuantizedLstmKernel : public RnnTimeLoop {
     const auto* x = static_cast<const float*>(args.inputs[0]);
     const Own parts = own(scratch);
     const auto all = [](size_t) { return true; };
-    round_rows(x, s_.in, longest(args) * s_.batch, s_.in, all, parts.x, parts.bytes);
+    round_rows({x, s_.in, longest(args) * s_.batch, s_.in}, all, x_matrix(), parts.x, parts.bytes);
   }
 
-  // `scales` are the scales of W until the first state is read.
+  // The epilogue is that of W until the first state is read.
   void begin_direction(size_t index, const RnnScratch& scratch) const override {
     const Own parts = own(scratch);
-    scale_columns(directions_[index].w, parts.x, parts.scales);
+    directions_[index].w->set_epilogue(*parts.x.scale, parts.epilogue);
   }
 
   void input_part(const KernelArgs& args, size_t index, const RnnScratch& scratch,
@@ -82,18 +70,23 @@ class QuantizedLstmKernel : public RnnTimeLoop {
     for (size_t panel = share.begin; panel < share.end && !share.sign.ask();
          panel += s_.panels_at_once) {
       const size_t column = panel * s_.block();
-      multiply(direction.w, parts.x, longest(args) * s_.batch, column, parts.scales,
-               {direction.bias.data() + column, 0}, scratch.x + column);
+      direction.w->multiply({parts.x.rows,
+                             longest(args) * s_.batch,
+                             column,
+                             parts.epilogue,
+                             {direction.bias.data() + column, 0},
+                             scratch.x + column});
     }
   }
 
   void read_state(const KernelArgs& args, size_t direction, size_t index,
                   const RnnScratch& scratch) const override {
     const Own parts = own(scratch);
+    const GateMatrix& r = *directions_[direction].r;
     // The state after the step before, without the sequences that had ended by then.
     const auto went_on = [&](size_t row) { return index <= length(args, scratch.sequences[row]); };
-    round_rows(scratch.h, s_.padded(), s_.batch, s_.hidden, went_on, parts.h, parts.bytes);
-    scale_columns(directions_[direction].r, parts.h, parts.scales);
+    round_rows({scratch.h, s_.padded(), s_.batch, s_.hidden}, went_on, r, parts.h, parts.bytes);
+    r.set_epilogue(*parts.h.scale, parts.epilogue);
   }
 
   void run_step(size_t index, const RnnScratch& scratch, const TimeStep& step,
@@ -102,8 +95,8 @@ class QuantizedLstmKernel : public RnnTimeLoop {
     for (size_t i = 0; i < share.end - share.begin; i += s_.panels_at_once) {
       const size_t first = share.panel(i, s_.panels_at_once);
       const size_t column = first * s_.block();
-      multiply(directions_[index].r, parts.h, step.rows, column, parts.scales,
-               input_of(scratch, step, first), parts.gates + column);
+      directions_[index].r->multiply({parts.h.rows, step.rows, column, parts.epilogue,
+                                      input_of(scratch, step, first), parts.gates + column});
       for (size_t panel = first; panel < first + s_.panels_at_once; ++panel) {
         // All gate products are computed already, so lstm_step() gets a depth of 0.
         lstm_step({{parts.gates + panel * s_.block(), s_.row()},
@@ -121,24 +114,38 @@ class QuantizedLstmKernel : public RnnTimeLoop {
 
  private:
   struct QuantizedDirection {
-    PackedMatrix w, r;
+    std::unique_ptr<GateMatrix> w, r;
     std::vector<float> bias;  // of both, [row()]
   };
   struct Own {
     ByteRows x, h;
-    float *gates, *scales;
+    float* gates;
+    GateMatrix::Epilogue epilogue;
     uint8_t* bytes;
   };
 
-  static size_t even(size_t count) { return (count + 1) / 2 * 2; }
+  static constexpr size_t kLine = 64;
+  static size_t whole_lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+  size_t gate_bytes() const { return whole_lines(s_.batch * s_.row() * sizeof(float)); }
+  size_t column_bytes() const { return whole_lines(s_.row() * sizeof(float)); }
+  // All directions have their matrices in the same form, and so one form of rows.
+  const GateMatrix& x_matrix() const { return *directions_[0].w; }
+  size_t x_bytes() const { return whole_lines(s_.steps * s_.batch * x_matrix().row_bytes()); }
+  size_t h_bytes() const { return whole_lines(s_.batch * directions_[0].r->row_bytes()); }
 
   Own own(const RnnScratch& scratch) const {
-    auto* at = reinterpret_cast<float*>(scratch.own);
-    float *gates = at + 2, *scales = gates + s_.batch * s_.row();
-    auto* x = reinterpret_cast<int16_t*>(scales + s_.row());
-    int16_t* h = x + s_.steps * s_.batch * even(s_.in);
-    auto* bytes = reinterpret_cast<uint8_t*>(h + s_.batch * even(s_.hidden));
-    return {{x, even(s_.in), at}, {h, even(s_.hidden), at + 1}, gates, scales, bytes};
+    std::byte* at = scratch.own;
+    const auto take = [&at](size_t bytes) { return std::exchange(at, at + bytes); };
+    auto* ranges = reinterpret_cast<ByteScale*>(take(kLine));
+    auto* gates = reinterpret_cast<float*>(take(gate_bytes()));
+    auto* scales = reinterpret_cast<float*>(take(column_bytes()));
+    auto* initial_sums = reinterpret_cast<int32_t*>(take(column_bytes()));
+    std::byte *x = take(x_bytes()), *h = take(h_bytes());
+    return {{x, ranges},
+            {h, ranges + 1},
+            gates,
+            {scales, initial_sums},
+            reinterpret_cast<uint8_t*>(at)};
   }
 
   // visit(column in the kernel's order, column of the matrix)
@@ -151,97 +158,25 @@ class QuantizedLstmKernel : public RnnTimeLoop {
     }
   }
 
-  // The packed matrix of input `slot`, whose scale is input `scale` and whose zero point is the
-  // input after that.
-  PackedMatrix matrix(const KernelRequest& request, size_t direction, size_t slot, size_t scale,
-                      size_t depth) const {
-    const Tensor& zeros = *request.inputs[scale + 1].constant;
-    const auto scales = request.inputs[scale].constant->values<float>();
-    const size_t columns = kGates * s_.hidden;
-    PackedMatrix made{nullptr, {}, depth};
-    made.scales.assign(scales.size() == s_.directions ? 1 : s_.row(), scales[direction]);
-    std::vector<int16_t> column_zeros(s_.row(), 0);
-    const std::vector<int64_t> all_zeros = zeros.to_int64s();
-    const bool one_zero = all_zeros.size() == s_.directions;
-    for_columns([&](size_t column, size_t source) {
-      column_zeros[column] =
-          static_cast<int16_t>(all_zeros[one_zero ? direction : direction * columns + source]);
-      if (made.scales.size() > 1) made.scales[column] = scales[direction * columns + source];
-    });
-    IntegerSlots slots{.w = slot};
-    slots.w_zero = scale + 1;
-    const bool is_signed = request.inputs[slot].dtype == DType::kInt8;
-    made.panels = packed_weights(request, slots, made.pairs() * 2 * s_.row() * sizeof(int16_t),
-                                 text("cpu:gates of int16:", s_.lanes, ":", direction),
-                                 [&](const void* weights, const void*, int16_t* to) {
-                                   const auto* bytes = static_cast<const uint8_t*>(weights) +
-                                                       direction * depth * columns;
-                                   pack(bytes, is_signed, column_zeros, depth, to);
-                                 });
-    return made;
-  }
-
-  void pack(const uint8_t* bytes, bool is_signed, const std::vector<int16_t>& zeros, size_t depth,
-            int16_t* to) const {
-    const size_t pairs = (depth + 1) / 2;
-    // Units past the end have weights of 0, whose zero points are 0 as well.
-    std::vector<uint8_t> rows(2 * s_.row(), 0);
-    for (size_t pair = 0; pair < pairs; ++pair) {
-      const bool is_whole = 2 * pair + 1 < depth;
-      for_columns([&](size_t column, size_t source) {
-        const uint8_t* from = bytes + 2 * pair * kGates * s_.hidden + source;
-        rows[column] = from[0];
-        if (is_whole) rows[s_.row() + column] = from[kGates * s_.hidden];
-      });
-      for (size_t at = 0; at < s_.row(); at += kPanelColumns) {
-        pack_pair(rows.data() + at, is_whole ? rows.data() + s_.row() + at : nullptr, is_signed,
-                  zeros.data() + at, kPanelColumns,
-                  to + (at / kPanelColumns * pairs + pair) * 2 * kPanelColumns);
-      }
-    }
-  }
-
-  // `rows` rows of `count` floats, `step` apart, rounded to bytes of one range: that of the rows
-  // that are `wanted`; the others are not written.
+  struct FloatRows {
+    const float* first;
+    size_t step, rows, count;
+  };
+  // Rounds rows to bytes of one range: that of the rows that are `wanted`; the others are not
+  // written.
   template <typename Wanted>
-  static void round_rows(const float* from, size_t step, size_t rows, size_t count,
-                         const Wanted& wanted, const ByteRows& to, uint8_t* bytes) {
+  static void round_rows(const FloatRows& from, const Wanted& wanted, const GateMatrix& matrix,
+                         const ByteRows& to, uint8_t* bytes) {
     float low = 0, high = 0;
-    for (size_t row = 0; row < rows; ++row) {
-      if (wanted(row)) widen_range(from + row * step, count, low, high);
+    for (size_t row = 0; row < from.rows; ++row) {
+      if (wanted(row)) widen_range(from.first + row * from.step, from.count, low, high);
     }
-    const ByteScale scale = byte_scale_of(low, high);
-    *to.scale = scale.scale;
-    for (size_t row = 0; row < rows; ++row) {
+    *to.scale = byte_scale_of(low, high);
+    for (size_t row = 0; row < from.rows; ++row) {
       if (!wanted(row)) continue;
-      int16_t* codes = to.codes + row * to.row;
-      codes[to.row - 1] = 0;
-      quantize_row(from + row * step, scale.scale, scale.zero, bytes, count);
-      widen_bytes(bytes, false, scale.zero, count, codes);
-    }
-  }
-
-  static void scale_columns(const PackedMatrix& matrix, const ByteRows& rows, float* scales) {
-    for (size_t i = 0; i < matrix.scales.size(); ++i)
-      scales[i] = matrix.scales[i] * *rows.scale;
-  }
-
-  // out = rows * matrix * scales + addend for the first `row_count` rows and the kPanelColumns
-  // columns from `column` on; rows of the result are row() apart.
-  void multiply(const PackedMatrix& matrix, const ByteRows& rows, size_t row_count, size_t column,
-                const float* scales, const InputPart& addend, float* out) const {
-    int32_t sums[kRowsAtOnce * kPanelColumns];
-    RowFinish finish{.type = SumType::kFloat};
-    finish.scale_steps = matrix.scales.size() > 1;
-    finish.scale = scales + (finish.scale_steps ? column : 0);
-    const int16_t* panel = matrix.panel(column / kPanelColumns);
-    for (size_t done = 0; done < row_count; done += kRowsAtOnce) {
-      const size_t count = std::min(kRowsAtOnce, row_count - done);
-      multiply_panel(rows.codes + done * rows.row, rows.row, count, panel, matrix.pairs(), sums);
-      for (size_t r = 0; r < count; ++r) {
-        finish.addend = addend.of(done + r);
-        finish_row(finish, sums + r * kPanelColumns, kPanelColumns, out + (done + r) * s_.row());
-      }
+      quantize_row(from.first + row * from.step, to.scale->scale, to.scale->zero, bytes,
+                   from.count);
+      matrix.write_row(bytes, to.scale->zero, to.rows + row * matrix.row_bytes());
     }
   }
 
