@@ -6,10 +6,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/gemm/gemm_s16.cpp"
+#define HWY_WANT_AVX3_DL
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "ir/core/dtype_convert.h"
+#include "providers/cpu/simd/vnni-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
@@ -126,8 +128,12 @@ HWY_INLINE void multiply(const int16_t* left, size_t left_step, const int16_t* p
       hwy::CopyBytes<sizeof(both)>(left + r * left_step + 2 * pair, &both);
       const auto row = hn::BitCast(d16, hn::Set(d, both));
       for (size_t v = 0; v < vectors; ++v) {
+#if SARDONYX_HAS_VNNI
+        total[r][v] = dot2_accumulate(total[r][v], row, columns[v]);
+#else
         V unused = hn::Zero(d);
         total[r][v] = hn::ReorderWidenMulAccumulate(d, row, columns[v], total[r][v], unused);
+#endif
       }
     }
   }

@@ -1,6 +1,6 @@
-// int8 dot products by VNNI (vpdpbusd), and the requantization of their int32 sums to 8 bits.
-// Included once for each target, inside the scheme of hwy/foreach_target.h; what is here is for
-// those that have the instructions (SARDONYX_HAS_VNNI).
+// Dot products of int8 and int16 by VNNI (vpdpbusd, vpdpwssd), and the requantization of their
+// int32 sums to 8 bits. Included once for each target, inside the scheme of hwy/foreach_target.h;
+// what is here is for those that have the instructions (SARDONYX_HAS_VNNI).
 #if defined(SARDONYX_VNNI_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SARDONYX_VNNI_INL
 #undef SARDONYX_VNNI_INL
@@ -33,6 +33,13 @@ using Bytes = hn::Repartition<uint8_t, Sums>;
 template <class V>
 HWY_INLINE V dot4_accumulate(V sum, V x, V w) {
   asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(x.raw), "v"(w.raw));
+  return sum;
+}
+
+// The same with two int16 of `a` and of `b`, modulo 2^32.
+template <class V, class V16>
+HWY_INLINE V dot2_accumulate(V sum, V16 a, V16 b) {
+  asm("vpdpwssd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
   return sum;
 }
 
