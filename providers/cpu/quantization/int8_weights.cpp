@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "ir/core/memory/evictable_buffer.h"
 #include "providers/cpu/conv/igemm_u8s8.h"
 
 namespace sardonyx::cpu {
+namespace {
+
+template <typename T>
+std::pair<int32_t, int32_t> range_of(const T* elements, int64_t count) {
+  T least = elements[0], greatest = elements[0];
+  for (int64_t i = 1; i < count; ++i) {
+    least = std::min(least, elements[i]);
+    greatest = std::max(greatest, elements[i]);
+  }
+  return {least, greatest};
+}
+
+}  // namespace
 
 std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const Tensor* zero_points,
                                                    int64_t step) {
@@ -20,18 +35,23 @@ std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const 
     return centered;
   }
   const auto* from = reinterpret_cast<const uint8_t*>(peek(weights));
-  centered.values_ = Buffer::allocate(weights.bytes());
-  auto* to = reinterpret_cast<int8_t*>(centered.values_->data());
-  bool fits = true;
-  for (int64_t begin = 0, channel = 0; begin < weights.count(); begin += step, ++channel) {
-    const auto zero = static_cast<int32_t>(zeros[static_cast<size_t>(channel) % zeros.size()]);
-    for (int64_t i = begin; i < begin + step; ++i) {
-      const int32_t value = (is_signed ? static_cast<int8_t>(from[i]) : from[i]) - zero;
-      to[i] = static_cast<int8_t>(value);
-      fits = fits && to[i] == value;
-    }
+  const auto zero_of = [&](int64_t begin) {
+    return static_cast<int32_t>(zeros[static_cast<size_t>(begin / step) % zeros.size()]);
+  };
+  for (int64_t begin = 0; begin < weights.count(); begin += step) {
+    const auto [least, greatest] =
+        is_signed ? range_of(reinterpret_cast<const int8_t*>(from) + begin, step)
+                  : range_of(from + begin, step);
+    const int32_t zero = zero_of(begin);
+    if (least - zero < INT8_MIN || greatest - zero > INT8_MAX) return std::nullopt;
   }
-  if (!fits) return std::nullopt;
+  centered.values_ = Buffer::allocate(weights.bytes());
+  auto* to = reinterpret_cast<uint8_t*>(centered.values_->data());
+  for (int64_t begin = 0; begin < weights.count(); begin += step) {
+    const auto zero = static_cast<uint8_t>(zero_of(begin));
+    for (int64_t i = begin; i < begin + step; ++i)
+      to[i] = static_cast<uint8_t>(from[i] - zero);
+  }
   centered.form_ = text("centered:", step, ":");
   for (const int64_t zero : zeros)
     centered.form_ += text(zero, ",");
