@@ -14,6 +14,11 @@ CaseOperand bytes(Shape shape) {
 CaseOperand byte_weight(Shape shape) {
   return weight(std::move(shape), kI8, -100, 100);
 }
+// As ONNX Runtime's quantizer writes by default for uint8: without the zero point, of 120 say, they
+// do not fit into int8.
+CaseOperand unsigned_weight(Shape shape) {
+  return weight(std::move(shape), kU8, 0, 255);
+}
 CaseOperand scale(float value = 0.02f) {
   return scalar(value);
 }
@@ -65,6 +70,15 @@ void add_quantized_products(std::vector<OpCase>& cases) {
                      text(rows, rows == 1 ? " row" : " rows"),
                      {input({rows, 768}), byte_weight({768, 2304}), scale()}});
   }
+  for (const int64_t rows : {1, 20}) {
+    cases.push_back({"MatMulInteger",
+                     text(rows, rows == 1 ? " row" : " rows", ", uint8 weights"),
+                     {bytes({rows, 1024}), unsigned_weight({1024, 4096}), zero(), zero(120)}});
+  }
+  cases.push_back({"ConvInteger",
+                   "uint8 weights",
+                   {bytes({1, 64, 28, 28}), unsigned_weight({64, 64, 3, 3}), zero(), zero(120)},
+                   same});
   cases.push_back({"QLinearMatMul",
                    "",
                    {bytes({128, 768}), scale(), zero(), byte_weight({768, 768}), scale(),
@@ -84,14 +98,18 @@ void add_quantized_products(std::vector<OpCase>& cases) {
                    {bytes({1, 128, 768}), byte_weight({768, 2304}), weight({2304}), scale(),
                     scale(0.01f), none(), zero(), zero_signed()},
                    {{"num_heads", int64_t{12}}}});
-  cases.push_back(
-      {"com.microsoft::DynamicQuantizeLSTM",
-       "",
-       {input({20, 1, 128}), byte_weight({1, 128, 512}), byte_weight({1, 128, 512}),
-        weight({1, 1024}), none(), none(), none(), none(), weight({1}, DType::kFloat, 0.01, 0.02),
-        weight({1}, kI8, 0, 0), weight({1}, DType::kFloat, 0.01, 0.02), weight({1}, kI8, 0, 0)},
-       {{"hidden_size", int64_t{128}}},
-       2});
+  for (const int64_t hidden : {128, 512}) {
+    const int64_t gates = 4 * hidden;
+    const CaseOperand weights = byte_weight({1, hidden, gates});
+    const CaseOperand scales = weight({1}, DType::kFloat, 0.01, 0.02),
+                      zeros = weight({1}, kI8, 0, 0);
+    cases.push_back({"com.microsoft::DynamicQuantizeLSTM",
+                     hidden == 128 ? "" : text(hidden, " units"),
+                     {input({20, 1, hidden}), weights, weights, weight({1, 2 * gates}), none(),
+                      none(), none(), none(), scales, zeros, scales, zeros},
+                     {{"hidden_size", hidden}},
+                     2});
+  }
 }
 
 // One type of bytes, and scales and zero points that differ.
