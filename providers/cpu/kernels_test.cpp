@@ -254,10 +254,16 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
                         {"strides", std::vector<int64_t>{2, 1}},
                         {"dilations", std::vector<int64_t>{1, 2}},
                         {"pads", std::vector<int64_t>{1, 2, 0, 1}}};
-  const auto quantized_lstm = [&](const char* direction, std::vector<int32_t> lengths) {
+  // Without zero points the weights are int8, with them they are not.
+  const auto quantized_lstm = [&](const char* direction, std::vector<int32_t> lengths,
+                                  bool has_zeros = true) {
     const int64_t directions = direction == std::string("bidirectional") ? 2 : 1;
     const auto codes = [&](Shape shape) {
       return known(std::move(shape), DType::kInt8, -100, 100);
+    };
+    const auto zeros = [&](Shape shape) {
+      const int most = has_zeros ? 100 : 0;
+      return known(std::move(shape), DType::kInt8, -most, most);
     };
     const auto scales = [&](Shape shape) {
       return known(std::move(shape), DType::kFloat, 0.001, 0.005);
@@ -271,9 +277,9 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
                    floats({directions, 3, 21}),
                    {.omitted = true},
                    scales({directions, 84}),
-                   codes({directions, 84}),
+                   zeros({directions, 84}),
                    scales({directions}),
-                   codes({directions})},
+                   zeros({directions})},
                   {{"direction", std::string(direction)}, {"hidden_size", int64_t{21}}},
                   3};
     sample.inputs[4].omitted = lengths.empty();
@@ -296,6 +302,8 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
       {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("forward", {})},
       {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("reverse", {4, 7, 0})},
       {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("bidirectional", {3, 5, 6})},
+      {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("forward", {}, false)},
+      {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("bidirectional", {3, 5, 6}, false)},
       {"ai.onnx.ml::LinearClassifier",
        {{floats({70, 37})},
         {{"coefficients", coefficients},

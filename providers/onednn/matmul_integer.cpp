@@ -49,6 +49,13 @@ std::optional<CenteredWeights> centered_weights(const KernelRequest& request,
       has_zeros ? request.inputs[MatMulIntegerInput::kWZeroPoint].constant : nullptr, channel_step);
 }
 
+std::optional<CenteredWeights> moved_weights(const KernelRequest& request) {
+  const bool has_zero = request.has(MatMulIntegerInput::kWZeroPoint);
+  return CenteredWeights::moved(
+      *request.inputs[MatMulIntegerInput::kW].constant,
+      has_zero ? request.inputs[MatMulIntegerInput::kWZeroPoint].constant : nullptr);
+}
+
 Prepared build(const KernelRequest& request, const IntegerLayer& layer,
                const CenteredWeights& weights, const Primitive& primitive, const Work& work,
                const TiledConvolution* whole = nullptr, const std::vector<ConvTile>& tiles = {}) {
@@ -90,17 +97,19 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
     return Prepared::refuse("zero points of the weights that differ between matrices");
   }
   const auto centered = centered_weights(request, 1);
-  if (!centered) return Prepared::refuse(kNoInt8);
+  const auto moved = centered ? std::nullopt : moved_weights(request);
+  if (!centered && !moved) return Prepared::refuse(kNoInt8);
   cpu::GemmU8S8 bytes{.a = MatMulIntegerInput::kX,
                       .b = MatMulIntegerInput::kW,
-                      .weights = *centered,
+                      .weights = centered ? *centered : *moved,
                       .scales = {1}};
   if (request.has(MatMulIntegerInput::kXZeroPoint))
     bytes.a_zero_input = MatMulIntegerInput::kXZeroPoint;
-  Prepared own = noted(
-      request, cpu::kGemmU8S8[0],
-      onednn_uses_amx() ? Prepared::refuse(kAmxIsFaster) : cpu::prepare_gemm_u8s8(request, bytes));
+  Prepared own = noted(request, cpu::kGemmU8S8[0],
+                       centered && onednn_uses_amx() ? Prepared::refuse(kAmxIsFaster)
+                                                     : cpu::prepare_gemm_u8s8(request, bytes));
   if (own.kernel) return own;
+  if (!centered) return Prepared::refuse(kNoInt8);
   const Desc src = plain_desc(data_type_of(request.inputs[MatMulIntegerInput::kX].dtype), dims.a);
   const Desc dst = plain_desc(memory::data_type::s32, dims.dst);
   const MatMulSpec product{src, plain_desc(memory::data_type::s8, dims.b), dst};

@@ -84,7 +84,6 @@ Prepared prepare_block(const KernelRequest& request, const MatMulSpec& product,
 
 // Prepares the CPU provider's int8 GEMM, which is faster than oneDNN's without AMX.
 Prepared prepare_own(const KernelRequest& request, const CenteredWeights& weights) {
-  if (onednn_uses_amx()) return Prepared::refuse(kAmxIsFaster);
   cpu::GemmU8S8 product{.a = ToFloatInput::kA,
                         .b = ToFloatInput::kB,
                         .weights = weights,
@@ -114,13 +113,18 @@ Prepared prepare_to_float(const KernelRequest& request) {
       !ops::is_row(request.inputs[ToFloatInput::kBias].shape, columns)) {
     return Prepared::refuse("the bias is not one row");
   }
-  const auto weights = CenteredWeights::of(
-      *request.inputs[ToFloatInput::kB].constant,
-      request.has(ToFloatInput::kBZero) ? request.inputs[ToFloatInput::kBZero].constant : nullptr,
-      1);
-  if (!weights) return Prepared::refuse(kNoInt8);
-  Prepared own = noted(request, cpu::kGemmU8S8[0], prepare_own(request, *weights));
+  const Tensor& b = *request.inputs[ToFloatInput::kB].constant;
+  const Tensor* b_zero =
+      request.has(ToFloatInput::kBZero) ? request.inputs[ToFloatInput::kBZero].constant : nullptr;
+  const auto weights = CenteredWeights::of(b, b_zero, 1);
+  const auto moved = weights ? std::nullopt : CenteredWeights::moved(b, b_zero);
+  if (!weights && !moved) return Prepared::refuse(kNoInt8);
+  Prepared own =
+      noted(request, cpu::kGemmU8S8[0],
+            weights && onednn_uses_amx() ? Prepared::refuse(kAmxIsFaster)
+                                         : prepare_own(request, weights ? *weights : *moved));
   if (own.kernel) return own;
+  if (!weights) return Prepared::refuse(kNoInt8);
   const Desc src = plain_desc(data_type_of(request.inputs[ToFloatInput::kA].dtype), dims.a);
   const Desc stored = plain_desc(memory::data_type::s8, dims.b);
   const Desc dst = plain_desc(memory::data_type::f32, dims.dst);

@@ -214,20 +214,26 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
   }
   const auto centered =
       CenteredWeights::of(*request.inputs[slots.w].constant, parameters.weight_zeros, channel_step);
-  if (!centered) return Prepared::refuse(kNoInt8);
+  const Tensor& w = *request.inputs[slots.w].constant;
+  const auto moved = centered ? std::nullopt : CenteredWeights::moved(w, parameters.weight_zeros);
+  if (!centered && !moved) return Prepared::refuse(kNoInt8);
   if (!transA) {
-    cpu::GemmU8S8 own{.a = slots.x, .b = slots.w, .b_transposed = transB, .weights = *centered};
+    cpu::GemmU8S8 own{.a = slots.x,
+                      .b = slots.w,
+                      .b_transposed = transB,
+                      .weights = centered ? *centered : *moved};
     own.a_zero = parameters.scaling.source_zero;
     own.scales = parameters.scaling.scales;
     own.bias = constant_of(request, slots.bias);
     own.y_zero = parameters.scaling.destination_zero;
     const bool has_row = !request.has(slots.bias) || (own.bias && own.bias->count() == columns);
     Prepared prepared = noted(request, cpu::kGemmU8S8[0],
-                              onednn_uses_amx() ? Prepared::refuse(kAmxIsFaster)
-                              : has_row         ? cpu::prepare_gemm_u8s8(request, own)
+                              centered && onednn_uses_amx() ? Prepared::refuse(kAmxIsFaster)
+                              : has_row                     ? cpu::prepare_gemm_u8s8(request, own)
                                         : Prepared::refuse("the bias is not one constant row"));
     if (prepared.kernel) return prepared;
   }
+  if (!centered) return Prepared::refuse(kNoInt8);
   MatMulSpec product{layer.src, layer.stored, layer.dst, slots.x, slots.w};
   return prepare_in_blocks(request, product, [&](const KernelRequest& part, const MatMulSpec& own) {
     if (!part.inputs[slots.w].constant) return Prepared::refuse("long batches of weights");

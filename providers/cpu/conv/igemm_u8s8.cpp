@@ -217,6 +217,17 @@ struct IgemmU8S8Tile {
       for (size_t i = 0; i < kCount; ++i)
         sums[i * kVectors + v] = start;
     }
+    if (p.window_start) {
+#pragma GCC unroll 32
+      for (size_t i = 0; i < kCount; ++i) {
+        const int64_t window = (row + static_cast<int64_t>(i / kColumns)) * p.columns + column +
+                               static_cast<int64_t>(i % kColumns);
+#pragma GCC unroll 2
+        for (size_t v = 0; v < kVectors; ++v)
+          sums[i * kVectors + v] =
+              hn::Add(sums[i * kVectors + v], hn::Set(d, p.window_start[window]));
+      }
+    }
     const bool are_bytes = p.result == U8S8Output::kUInt8 || p.result == U8S8Output::kInt8;
     uint8_t* out = p.out + row * p.out_row + column * p.out_column +
                    panel.first * (are_bytes ? 1 : static_cast<int64_t>(sizeof(int32_t)));

@@ -19,10 +19,11 @@ enum class U8S8Output : uint8_t { kInt32, kFloat, kUInt8, kInt8 };
 // One group of channels of one image, padding included: all windows are in memory, at constant
 // strides. The rows of a matrix are images of one pixel.
 struct ConvU8S8Args {
-  const uint8_t* in;                 // the window of row 0, column 0
-  std::span<const int32_t> offsets;  // indirection: bytes from a window's first quad to each
-  const int8_t* weights;             // packed by pack_igemm_u8s8
-  const int32_t* start;              // [outputs]: initial sums, with the zero points folded in
+  const uint8_t* in;                      // the window of row 0, column 0
+  std::span<const int32_t> offsets;       // indirection: bytes from a window's first quad to each
+  const int8_t* weights;                  // packed by pack_igemm_u8s8
+  const int32_t* start;                   // [outputs]: initial sums, with the zero points folded in
+  const int32_t* window_start = nullptr;  // [rows][columns]: added to those; null: 0
   U8S8Output result;
   const float* scales = nullptr;  // [outputs]; not for kInt32
   const float* addend = nullptr;  // [outputs], for kFloat; null: none

@@ -35,7 +35,7 @@ struct GemmU8S8Params {
   U8S8Output result;
   size_t a;
   bool a_is_signed;
-  int32_t a_zero;
+  int32_t a_zero, weight_zero;
   std::optional<size_t> a_zero_input, a_scale_input, addend_input;
   std::vector<float> scales;  // of all columns, padded
   std::vector<int32_t> bias;  // of all columns, padded
@@ -61,10 +61,11 @@ class GemmU8S8Kernel : public Kernel {
       offsets_[i] = static_cast<int32_t>(i) * static_cast<int32_t>(kVnniGroup);
   }
 
-  // Scratch: initial sums of the columns, their scales and addends, and A converted to uint8.
+  // Scratch: initial sums of the columns, their scales and addends, A converted to uint8, and
+  // initial sums of the rows.
   size_t scratch_bytes() const override {
-    const int64_t own = f_.a_is_signed ? rounded_up(f_.sizes.rows * f_.sizes.depth, kLine) : 0;
-    return static_cast<size_t>(3 * row_bytes() + own);
+    const int64_t sums = f_.weight_zero != 0 ? f_.sizes.rows * 4 : 0;
+    return static_cast<size_t>(3 * row_bytes() + unsigned_bytes() + sums);
   }
 
   void run(const KernelArgs& args) const override {
@@ -72,7 +73,8 @@ class GemmU8S8Kernel : public Kernel {
     auto* start = reinterpret_cast<int32_t*>(args.scratch);
     auto* scales = reinterpret_cast<float*>(args.scratch + row_bytes());
     auto* addends = reinterpret_cast<float*>(args.scratch + 2 * row_bytes());
-    set_columns(args, start, scales, addends);
+    const int32_t a_zero = zero_of_a(args);
+    set_columns(args, a_zero, start, scales, addends);
     const auto* a = static_cast<const uint8_t*>(args.inputs[f_.a]);
     auto* unsigned_a = reinterpret_cast<uint8_t*>(args.scratch) + 3 * row_bytes();
     ConvU8S8Args windows;
@@ -92,6 +94,11 @@ class GemmU8S8Kernel : public Kernel {
       for (int64_t i = 0; i < s.rows * s.depth; ++i)
         unsigned_a[i] = a[i] ^ 0x80;
     }
+    if (f_.weight_zero != 0) {
+      auto* row_start = reinterpret_cast<int32_t*>(unsigned_a + unsigned_bytes());
+      set_rows(windows.in, a_zero, row_start);
+      windows.window_start = row_start;
+    }
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
       IndexRange rows{0, s.rows}, columns{0, s.columns};
       if (shares_columns_)
@@ -110,17 +117,32 @@ class GemmU8S8Kernel : public Kernel {
   int64_t result_bytes() const {
     return f_.result == U8S8Output::kFloat || f_.result == U8S8Output::kInt32 ? 4 : 1;
   }
-  // The zero point in the products is made up for, modulo 2^32.
-  void set_columns(const KernelArgs& args, int32_t* start, float* scales, float* addends) const {
+  int64_t unsigned_bytes() const {
+    return f_.a_is_signed ? rounded_up(f_.sizes.rows * f_.sizes.depth, kLine) : 0;
+  }
+  int32_t zero_of_a(const KernelArgs& args) const {
+    if (!f_.a_zero_input) return f_.a_zero;
+    const void* given = args.inputs[*f_.a_zero_input];
+    return f_.a_is_signed ? *static_cast<const int8_t*>(given) + 128
+                          : *static_cast<const uint8_t*>(given);
+  }
+  // A zero point of the weights is made up for by the sum of each row, modulo 2^32.
+  void set_rows(const uint8_t* a, int32_t a_zero, int32_t* start) const {
+    const ByteSizes& s = f_.sizes;
+    parallel_for_each(s.rows, threads_, [&](int64_t row) {
+      uint32_t sum = 0;
+      for (int64_t k = 0; k < s.depth; ++k)
+        sum += a[row * s.depth + k];
+      sum -= static_cast<uint32_t>(s.depth) * static_cast<uint32_t>(a_zero);
+      start[row] = static_cast<int32_t>(0 - static_cast<uint32_t>(f_.weight_zero) * sum);
+    });
+  }
+  // The zero point of A is made up for by the sums of columns, modulo 2^32.
+  void set_columns(const KernelArgs& args, int32_t zero, int32_t* start, float* scales,
+                   float* addends) const {
     const int64_t columns = f_.sizes.columns;
     const auto* sums =
         reinterpret_cast<const int32_t*>(weights_->data() + weights_->size()) - columns;
-    int32_t zero = f_.a_zero;
-    if (f_.a_zero_input) {
-      const void* given = args.inputs[*f_.a_zero_input];
-      zero = f_.a_is_signed ? *static_cast<const int8_t*>(given) + 128
-                            : *static_cast<const uint8_t*>(given);
-    }
     const float scale =
         f_.a_scale_input ? *static_cast<const float*>(args.inputs[*f_.a_scale_input]) : 1.0f;
     for (int64_t i = 0; i < columns; ++i) {
@@ -146,11 +168,13 @@ class GemmU8S8Kernel : public Kernel {
         std::max<int64_t>(static_cast<int64_t>(kProductsPerPoll / row_products) / kU8S8Unit, 1) *
         kU8S8Unit;
     const uint8_t* in = windows.in;
+    const int32_t* row_start = windows.window_start;
     uint8_t* out = windows.out;
     for (int64_t row = rows.begin; row < rows.end; row += rows_at_once_) {
       windows.columns = std::min(rows_at_once_, rows.end - row);
       windows.in = in + row * windows.in_row;
       windows.out = out + row * windows.out_row;
+      if (row_start) windows.window_start = row_start + row;
       for (int64_t first = columns.begin; first < columns.end; first += most) {
         if (sign.ask()) return;
         run_igemm_u8s8(windows, 0, 1, first, std::min(columns.end, first + most));
@@ -210,6 +234,7 @@ Prepared prepare_gemm_u8s8(const KernelRequest& request, const GemmU8S8& product
                       product.a,
                       is_signed,
                       product.a_zero + (is_signed ? 128 : 0),
+                      product.weights.zero(),
                       product.a_zero_input,
                       product.a_scale_input,
                       product.bias_input,

@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// result = finish(sum over k of (a[m, k] - a_zero) * b[k, n])
+// result = finish(sum over k of (a[m, k] - a_zero) * (b[k, n] - weights.zero()))
 struct GemmU8S8 {
   size_t a, b;                // inputs; A row-major
   bool b_transposed = false;  // B is [n, k]

@@ -93,6 +93,26 @@ TEST_P(ByteProducts, are_the_numbers_of_the_reference) {
   }
 }
 
+// Without their zero point these weights do not fit into int8.
+TEST_P(ByteProducts, with_any_zero_point_of_the_weights_are_those_of_the_reference) {
+  const auto [type, extreme] = GetParam();
+  const Tensor zeros[] = {byte_tensor(DType::kUInt8, 0),   byte_tensor(DType::kUInt8, 119),
+                          byte_tensor(DType::kUInt8, 255), byte_tensor(DType::kInt8, -128),
+                          byte_tensor(DType::kInt8, 5),    byte_tensor(DType::kInt8, 127)};
+  for (const auto& [a_shape, columns] : kProductSizes) {
+    if (a_shape.back() % 4 != 0) continue;
+    const Tensor a = product_bytes(type, a_shape, extreme, 1), a_zero = random_bytes(type, {}, 3);
+    for (const Tensor& zero : zeros) {
+      const Tensor b =
+          product_bytes(zero.dtype(), {a_shape.back(), columns}, extreme && columns > 1000, 2);
+      expect_same("MatMulInteger", {a, b, a_zero, zero}, 0b1010, a_shape.back());
+      expect_same("com.microsoft::MatMulIntegerToFloat",
+                  {a, b, Tensor::scalar(0.37f), Tensor::scalar(0.02f), a_zero, zero}, 0b101010,
+                  a_shape.back());
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, ByteProducts,
                          testing::Combine(testing::Values(DType::kUInt8, DType::kInt8),
                                           testing::Bool()));

@@ -35,6 +35,8 @@ std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const 
     return centered;
   }
   const auto* from = reinterpret_cast<const uint8_t*>(peek(weights));
+  const int64_t named_step = step;
+  if (zeros.size() == 1) step = std::max<int64_t>(weights.count(), 1);
   const auto zero_of = [&](int64_t begin) {
     return static_cast<int32_t>(zeros[static_cast<size_t>(begin / step) % zeros.size()]);
   };
@@ -52,10 +54,31 @@ std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const 
     for (int64_t i = begin; i < begin + step; ++i)
       to[i] = static_cast<uint8_t>(from[i] - zero);
   }
-  centered.form_ = text("centered:", step, ":");
+  centered.form_ = text("centered:", named_step, ":");
   for (const int64_t zero : zeros)
     centered.form_ += text(zero, ",");
   return centered;
+}
+
+std::optional<CenteredWeights> CenteredWeights::moved(const Tensor& weights,
+                                                      const Tensor* zero_point) {
+  if (zero_point && zero_point->count() != 1) return std::nullopt;
+  const int64_t zero = zero_point ? zero_point->to_int64s()[0] : 0;
+  CenteredWeights moved;
+  if (weights.dtype() == DType::kInt8) {
+    moved.original_ = &weights;
+    moved.form_ = "bytes:";
+    moved.zero_ = static_cast<int32_t>(zero);
+    return moved;
+  }
+  const auto* from = reinterpret_cast<const uint8_t*>(peek(weights));
+  moved.values_ = Buffer::allocate(weights.bytes());
+  auto* to = reinterpret_cast<uint8_t*>(moved.values_->data());
+  for (int64_t i = 0; i < weights.count(); ++i)
+    to[i] = from[i] ^ 0x80;
+  moved.form_ = "moved:";
+  moved.zero_ = static_cast<int32_t>(zero) - 128;
+  return moved;
 }
 
 const int8_t* CenteredWeights::elements() const {
