@@ -120,7 +120,7 @@ class QuantizedLstmKernel : public RnnTimeLoop {
   struct Own {
     ByteRows x, h;
     float* gates;
-    GateMatrix::Epilogue epilogue;
+    GateMatrix::ColumnEpilogue epilogue;
     uint8_t* bytes;
   };
 

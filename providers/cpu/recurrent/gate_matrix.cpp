@@ -77,7 +77,7 @@ class S16GateMatrix : public GateMatrix {
     widen_bytes(bytes, false, zero, depth_, codes);
   }
 
-  void set_epilogue(ByteScale of_rows, const Epilogue& epilogue) const override {
+  void set_epilogue(ByteScale of_rows, const ColumnEpilogue& epilogue) const override {
     for (size_t i = 0; i < scales_.size(); ++i)
       epilogue.scales[i] = scales_[i] * of_rows.scale;
   }
@@ -158,7 +158,7 @@ class U8S8GateMatrix : public GateMatrix {
     std::memset(row + depth_, 0, padded() - depth_);
   }
 
-  void set_epilogue(ByteScale of_rows, const Epilogue& epilogue) const override {
+  void set_epilogue(ByteScale of_rows, const ColumnEpilogue& epilogue) const override {
     const int32_t* sums = column_sums();
     for (size_t i = 0; i < columns_; ++i)
       epilogue.initial_sums[i] = -of_rows.zero * sums[i];

@@ -26,17 +26,17 @@ class GateMatrix {
   virtual void write_row(const uint8_t* bytes, int32_t zero, std::byte* row) const = 0;
 
   // What products with rows of one range have in common, [columns] each.
-  struct Epilogue {
+  struct ColumnEpilogue {
     float* scales;
     int32_t* initial_sums;
   };
-  virtual void set_epilogue(ByteScale of_rows, const Epilogue& epilogue) const = 0;
+  virtual void set_epilogue(ByteScale of_rows, const ColumnEpilogue& epilogue) const = 0;
 
   struct Product {
     const std::byte* rows;  // row_bytes() apart
     size_t count;
     size_t first_column;  // of kPanelColumns
-    Epilogue epilogue;
+    ColumnEpilogue epilogue;
     InputPart addend;  // of each row, from the first column on
     float* out;        // from the first column on; rows are RecurrentSizes::row() apart
   };
