@@ -4,12 +4,15 @@
 
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/counted_strings.h"
+#include "ir/core/memory/scratch_arena.h"
+#include "ir/core/run_control.h"
 #include "ir/ops/data_movement/concat_split.h"
 #include "ir/ops/gradient/index_gradient.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/inference/propagate_elements.h"
 #include "ir/ops/op_families.h"
 #include "ir/ops/reference/indices.h"
+#include "ir/ops/reference/padded_copy.h"
 #include "ir/ops/reference/samples.h"
 #include "ir/ops/reference/strided_copy.h"
 
@@ -145,12 +148,25 @@ void pad_with_constant(const KernelCall& call, const PadAmounts& pads) {
   const void* value = call.has(2)                    ? call.inputs[2].raw
                       : from.dtype == DType::kString ? static_cast<const void*>(&empty)
                                                      : &zeros;
-  fill_run(from.dtype, value, to.raw, 0, to.count());
-  auto block = pad_block(from.shape, to.shape, pads);
-  if (block) copy_strided(from.dtype, from.raw, to.raw, std::move(*block));
+  const PaddedCopy copy(from.dtype, to.count(), pad_block(from.shape, to.shape, pads));
+  constexpr int64_t kPiece = 1 << 20;  // elements between two looks at the deadline
+  const int64_t pieces = copy.count() / kPiece + 1;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    if (piece > 0) check_interrupted();
+    copy.run_part(from.raw, value, to.raw, piece, pieces);
+  }
 }
 
-// Copies a row of the output (its last axis) at a time, by a table of source rows.
+// The elements that positions [begin, end) of an axis read.
+std::pmr::vector<int64_t> source_table(const SourceIndices& sources, int64_t begin, int64_t end) {
+  std::pmr::vector<int64_t> table(scratch());
+  table.reserve(static_cast<size_t>(end - begin));
+  for (int64_t i = begin; i < end; ++i)
+    table.push_back(sources[i]);
+  return table;
+}
+
+// Copies a row of the output (its last axis) at a time, by tables of source rows and elements.
 void pad_from_inside(const KernelCall& call, PadMode mode, const PadAmounts& pads) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
@@ -165,27 +181,31 @@ void pad_from_inside(const KernelCall& call, PadMode mode, const PadAmounts& pad
   const int64_t length = to.shape[rank - 1];
   const int64_t left = std::clamp<int64_t>(pads.back().before, 0, length);
   const int64_t middle = std::min(cut_axis(from.shape[rank - 1], pads.back()).size, length - left);
+  const int64_t middle_source = middle > 0 ? row[left] : 0;
+  const ScratchMark mark;
+  const auto before = source_table(row, 0, left), after = source_table(row, left + middle, length);
   // Rows that differ in the last but one index alone come one after the other.
-  const int64_t rows = rank > 1 ? to.shape[rank - 2] : 1;
+  const auto rows = rank > 1 ? source_table(sources[rank - 2], 0, to.shape[rank - 2])
+                             : std::pmr::vector<int64_t>(1, scratch());
   const int64_t row_step = rank > 1 ? strides[rank - 2] : 0;
   DimValues index(rank > 1 ? rank - 2 : 0);
   dispatch_width(from.dtype, [&]<typename T>() {
     T* out = to.data<T>();
     const auto copy_row = [&](const T* in) {
       note_copied(static_cast<size_t>(length) * sizeof(T));
-      for (int64_t i = 0; i < left; ++i)
-        assign_element(out[i], in[row[i]]);
-      if (middle > 0) copy_elements(in + row[left], middle, out + left);
-      for (int64_t i = left + middle; i < length; ++i)
-        assign_element(out[i], in[row[i]]);
-      out += length;
+      for (const int64_t source : before)
+        assign_element(*out++, in[source]);
+      copy_elements(in + middle_source, middle, out);
+      out += middle;
+      for (const int64_t source : after)
+        assign_element(*out++, in[source]);
     };
     while (true) {
       const T* in = from.data<T>();
       for (size_t i = 0; i < index.size(); ++i)
         in += sources[i][index[i]] * strides[i];
-      for (int64_t i = 0; i < rows; ++i)
-        copy_row(in + (rank > 1 ? sources[rank - 2][i] * row_step : 0));
+      for (const int64_t source : rows)
+        copy_row(in + source * row_step);
       size_t dim = index.size();
       for (; dim > 0; --dim) {
         if (++index[dim - 1] < to.shape[dim - 1]) break;

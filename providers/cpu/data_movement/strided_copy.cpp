@@ -10,33 +10,42 @@
 #include "ir/ops/data_movement/concat_split.h"
 #include "ir/ops/data_movement/shape.h"
 #include "ir/ops/data_movement/space_depth.h"
+#include "ir/ops/reference/padded_copy.h"
 #include "providers/cpu/elementwise/broadcast_loop.h"
 #include "providers/cpu/kernel_list.h"
 
 namespace sardonyx::cpu {
 namespace {
 
-// Fills the output, then lays the input into it.
+constexpr int64_t kMaxElements = 1 << 22;  // of one piece of a share, where it can be cut so fine
+
+int threads_for(int64_t elements, int threads) {
+  return static_cast<int>(std::min<int64_t>(threads, elements / kElementsPerThread + 1));
+}
+
 class PadKernel : public Kernel {
  public:
-  PadKernel(const KernelRequest& request, std::optional<StridedBlock> kept)
-      : dtype_(request.inputs[0].dtype),
-        count_(element_count(request.outputs[0].shape)),
-        has_value_(request.has(2)) {
-    if (kept) kept_.emplace(dtype_, std::move(*kept));
-  }
+  PadKernel(const KernelRequest& request, const std::optional<StridedBlock>& kept)
+      : copy_(request.inputs[0].dtype, element_count(request.outputs[0].shape), kept),
+        has_value_(request.has(2)),
+        threads_(threads_for(copy_.count(), request.threads)) {}
 
   void run(const KernelArgs& args) const override {
     const uint64_t zeros[2] = {};
-    fill_run(dtype_, has_value_ ? args.inputs[2] : zeros, args.outputs[0], 0, count_);
-    if (kept_) kept_->run(args.inputs[0], args.outputs[0]);
+    const void* value = has_value_ ? args.inputs[2] : zeros;
+    const int64_t pieces = copy_.count() / threads_ / kMaxElements + 1;
+    parallel_run(threads_, [&](int64_t share, int64_t shares, const CancelFlag& sign) {
+      for (int64_t piece = 0; piece < pieces && (piece == 0 || !sign.ask()); ++piece) {
+        copy_.run_part(args.inputs[0], value, args.outputs[0], share * pieces + piece,
+                       shares * pieces);
+      }
+    });
   }
 
  private:
-  DType dtype_;
-  int64_t count_;
+  PaddedCopy copy_;
   bool has_value_;
-  std::optional<BlockCopy> kept_;
+  int threads_;
 };
 
 const char* why_unsupported(const KernelRequest& request) {
@@ -185,7 +194,7 @@ MovementKernel::MovementKernel(std::vector<Move> moves, int threads) : moves_(st
   int64_t total = 0;
   for (const Move& move : moves_)
     total += move.copy.count();
-  threads_ = static_cast<int>(std::min<int64_t>(threads, total / kElementsPerThread + 1));
+  threads_ = threads_for(total, threads);
 }
 
 void MovementKernel::run(const KernelArgs& args) const {
@@ -196,8 +205,7 @@ void MovementKernel::run(const KernelArgs& args) const {
 
 void MovementKernel::run_share(const KernelArgs& args, int64_t share, int64_t shares,
                                const CancelFlag& sign) const {
-  constexpr int64_t kMaxElements = 1 << 22;  // of one piece of a share, where it can be cut so fine
-  int64_t moved = 0;                         // since the last check of the deadline
+  int64_t moved = 0;  // since the last check of the deadline
   for (const Move& move : moves_) {
     const int64_t pieces = move.copy.count() / shares / kMaxElements + 1;
     for (int64_t piece = 0; piece < pieces; ++piece) {
