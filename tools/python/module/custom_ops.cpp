@@ -143,7 +143,7 @@ void compute_in_python(const py::object& function, const EvalCall& call) {
   for (size_t i = 0; i < inputs.size(); ++i)
     inputs[i] = call.has(i) ? python_from_datum(call.inputs[i]) : py::none();
   const py::list results =
-      results_of(function(*inputs, **attributes_of(call.raw_attrs)), call.outputs.size());
+      results_of(call_python(function, inputs, attributes_of(call.raw_attrs)), call.outputs.size());
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     if (!results[i].is_none()) call.outputs[i] = tensor_from_array(results[i], text("output ", i));
   }
@@ -192,7 +192,7 @@ void infer_in_python(const py::object& function, InferContext& context) {
   py::tuple inputs(argument_count(context.op(), context.input_count()));
   for (size_t i = 0; i < inputs.size(); ++i)
     inputs[i] = py::cast(info_of(context, i));
-  py::object given = function(*inputs, **attributes_of(context.raw_attrs()));
+  py::object given = call_python(function, inputs, attributes_of(context.raw_attrs()));
   // One output may come without a list around it.
   if (py::isinstance<py::tuple>(given)) {
     py::list one;

@@ -64,8 +64,13 @@ LockedInterpreter::~LockedInterpreter() {
 }
 
 pybind11::object call_python(const pybind11::handle& function, const pybind11::tuple& arguments) {
-  PyObject* const result =
-      without_unwinding([&] { return PyObject_CallObject(function.ptr(), arguments.ptr()); });
+  return call_python(function, arguments, pybind11::dict());
+}
+
+pybind11::object call_python(const pybind11::handle& function, const pybind11::tuple& arguments,
+                             const pybind11::dict& named) {
+  PyObject* const result = without_unwinding(
+      [&] { return PyObject_Call(function.ptr(), arguments.ptr(), named.ptr()); });
   if (!result) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(result);
 }

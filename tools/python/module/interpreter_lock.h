@@ -30,11 +30,13 @@ class LockedInterpreter {
   PyGILState_STATE state_;
 };
 
-// Calls a function of Python from C++ by positional arguments, with the lock held; what it raises
-// is an error_already_set. Where the interpreter ends meanwhile, a thread that is not the one to
-// end it stands still in the call: it is not unwound, since destructors on the way would touch
-// objects of Python without the lock.
+// Calls a function of Python from C++ by positional arguments, and by named ones where the third
+// operand is a dict of them, with the lock held; what it raises is an error_already_set. Where the
+// interpreter ends meanwhile, a thread that is not the one to end it stands still in the call: it
+// is not unwound, since destructors on the way would touch objects of Python without the lock.
 pybind11::object call_python(const pybind11::handle& function, const pybind11::tuple& arguments);
+pybind11::object call_python(const pybind11::handle& function, const pybind11::tuple& arguments,
+                             const pybind11::dict& named);
 template <typename... Arguments>
 pybind11::object call_python(const pybind11::handle& function, const Arguments&... arguments) {
   return call_python(function, pybind11::make_tuple(arguments...));

@@ -12,9 +12,8 @@ def model_of(nodes, inputs, outputs, opset=17, initializers=(), **fields):
     graph = helper.make_graph(
         nodes, "graph", [info(i) for i in inputs], [info(o) for o in outputs], list(initializers), doc_string="a graph"
     )
-    model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 2)], **fields
-    )
+    fields.setdefault("opset_imports", [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 2)])
+    model = helper.make_model(graph, **fields)
     model.ir_version = 8
     return model.SerializeToString()
 

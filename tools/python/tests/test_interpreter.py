@@ -1,5 +1,6 @@
 """Objects before their constructor, the end of the interpreter, and what the garbage collector frees."""
 import gc
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -9,6 +10,9 @@ import weakref
 import sardonyx
 from sardonyx import eager
 from sardonyx.eager import nn, optim
+
+
+TESTS = str(pathlib.Path(__file__).resolve().parent)
 
 
 class Construction(unittest.TestCase):
@@ -87,6 +91,35 @@ class Exit(unittest.TestCase):
                 threading.Thread(target=work, daemon=True).start()
             time.sleep(0.3)
             """
+        )
+
+    def test_while_daemon_threads_run_operators_of_python(self):
+        self.exits(
+            """
+            import sys, threading, time
+            import numpy as np
+            import sardonyx
+            from onnx import TensorProto, helper
+            sys.path.insert(0, %r)
+            import models
+            def compute(x, factor):
+                time.sleep(0.001)  # gives up the interpreter's lock within the call
+                return x * factor
+            sardonyx.register_custom_op("test::Scaled", compute, "(x: float) -> (y: float)", attributes={"factor": 2.0}, pure=False)
+            node = helper.make_node("Scaled", ["x"], ["y"], domain="test", factor=3.0)
+            model = models.model_of([node], [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])],
+                                    opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("test", 1)])
+            session = sardonyx.InferenceSession(model)
+            x = np.float32([1, 2])
+            assert session.run(None, {"x": x})[0].tolist() == [3, 6]
+            def work():
+                while True:
+                    session.run(None, {"x": x})
+            for _ in range(4):
+                threading.Thread(target=work, daemon=True).start()
+            time.sleep(0.2)
+            """
+            % TESTS
         )
 
     def test_what_computes_at_the_very_end(self):
