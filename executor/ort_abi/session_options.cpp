@@ -32,11 +32,10 @@ bool is_level(int level) {
   return false;
 }
 
-OrtStatus* fix_dim(OrtSessionOptions* options,
-                   std::map<std::string, int64_t> OrtSessionOptions::*member, const char* name,
-                   int64_t value) {
+OrtStatus* fix_dim(OrtSessionOptions* options, std::map<std::string, int64_t> FixedDims::*member,
+                   const char* name, int64_t value) {
   return guarded([&] {
-    auto& dims = require(options, "options").*member;
+    auto& dims = require(options, "options").fixed_dims.*member;
     dims.insert_or_assign(&require(name, "name"), value);
   });
 }
@@ -145,11 +144,11 @@ OrtStatus* Functions::SetDeterministicCompute(OrtSessionOptions* options, bool v
 
 OrtStatus* Functions::AddFreeDimensionOverride(OrtSessionOptions* options,
                                                const char* dim_denotation, int64_t dim_value) {
-  return fix_dim(options, &OrtSessionOptions::dims_by_denotation, dim_denotation, dim_value);
+  return fix_dim(options, &FixedDims::by_denotation, dim_denotation, dim_value);
 }
 OrtStatus* Functions::AddFreeDimensionOverrideByName(OrtSessionOptions* options,
                                                      const char* dim_name, int64_t dim_value) {
-  return fix_dim(options, &OrtSessionOptions::dims_by_name, dim_name, dim_value);
+  return fix_dim(options, &FixedDims::by_name, dim_name, dim_value);
 }
 
 OrtStatus* Functions::AddSessionConfigEntry(OrtSessionOptions* options, const char* config_key,

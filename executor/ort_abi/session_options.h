@@ -24,6 +24,12 @@ struct NamedBufferRead {
   void* state = nullptr;
 };
 
+// Sizes for dimensions of inputs, by their names and by what they are denoted as ("DATA_BATCH").
+struct FixedDims {
+  std::map<std::string, int64_t> by_name, by_denotation;
+  bool empty() const { return by_name.empty() && by_denotation.empty(); }
+};
+
 }  // namespace sardonyx::ort_abi
 
 struct OrtSessionOptions {
@@ -39,7 +45,7 @@ struct OrtSessionOptions {
   std::optional<std::string> profile_prefix;
   std::string optimized_model_path;  // "": is not written
   OrtKeyValuePairs config;
-  std::map<std::string, int64_t> dims_by_name, dims_by_denotation;
+  sardonyx::ort_abi::FixedDims fixed_dims;
   sardonyx::LoadOptions::NamedTensors initializers;  // in place of the model's, by name
   sardonyx::LoadOptions::NamedTensors external_files;
   sardonyx::ort_abi::CustomThreads custom_threads;

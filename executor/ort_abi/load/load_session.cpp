@@ -65,8 +65,8 @@ SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& gi
 Session loaded_session(const ModelSource& source, const OrtSessionOptions& given,
                        SessionOptions options) {
   save_optimized(source, given, options.load);
-  if (!given.dims_by_name.empty())
-    return Session(with_fixed_dims(source, given.dims_by_name, options.load), std::move(options));
+  if (!given.fixed_dims.empty())
+    return Session(with_fixed_dims(source, given.fixed_dims, options.load), std::move(options));
   return source.path ? Session(*source.path, std::move(options))
                      : Session(source.bytes, std::move(options));
 }

@@ -97,6 +97,49 @@ std::optional<std::pair<std::string, std::string>> entry_of(const std::string& m
   return entry;
 }
 
+constexpr uint64_t message_key(uint64_t number) {
+  return number << 3 | 2;
+}
+
+// Calls `see` with the number and the bytes of each field of `message` that has a length. What is
+// broken ends it.
+void each_field(const std::string& message, const auto& see) {
+  MessageBytes bytes(message);
+  while (!bytes.is_at_end()) {
+    const std::optional<WireField> field = next_field(bytes);
+    if (!field) return;
+    if ((field->key & 7) != 2) {
+      if (!bytes.skip(field->size)) return;
+      continue;
+    }
+    const std::optional<std::string> content = bytes.text(field->size);
+    if (!content) return;
+    see(field->key >> 3, *content);
+  }
+}
+
+// What a message that is field `number` of `message` says; the last one, as protobuf has it.
+std::string field_of(const std::string& message, uint64_t number) {
+  std::string found;
+  each_field(message, [&](uint64_t at, const std::string& content) {
+    if (at == number) found = content;
+  });
+  return found;
+}
+
+// Of a ValueInfoProto: name 1, type 2, in it tensor_type 1, shape 2, dim 1, denotation 3.
+void add_denoted_dims(const std::string& value_info, std::vector<DenotedDim>& dims) {
+  const std::string name = field_of(value_info, 1);
+  const std::string shape = field_of(field_of(field_of(value_info, 2), 1), 2);
+  size_t axis = 0;
+  each_field(shape, [&](uint64_t number, const std::string& dim) {
+    if (number != 1) return;
+    std::string denotation = field_of(dim, 3);
+    if (!denotation.empty()) dims.push_back({name, axis, std::move(denotation)});
+    ++axis;
+  });
+}
+
 }  // namespace
 
 bool names_model_version(const ModelSource& source) {
@@ -109,6 +152,28 @@ bool names_model_version(const ModelSource& source) {
     if (!bytes.skip(field->size)) return false;
   }
   return false;
+}
+
+std::vector<DenotedDim> denoted_dims(const ModelSource& source) {
+  constexpr uint64_t kGraph = message_key(7), kInput = message_key(11);
+  std::vector<DenotedDim> dims;
+  MessageBytes bytes(source);
+  // The fields of the graph are read as if they were the model's, which has none of number 11.
+  bool is_in_graph = false;
+  while (!bytes.is_at_end()) {
+    const std::optional<WireField> field = next_field(bytes);
+    if (!field) break;
+    if (!is_in_graph && field->key == kGraph) {
+      is_in_graph = true;
+    } else if (is_in_graph && field->key == kInput) {
+      const std::optional<std::string> value_info = bytes.text(field->size);
+      if (!value_info) break;
+      add_denoted_dims(*value_info, dims);
+    } else if (!bytes.skip(field->size)) {
+      break;
+    }
+  }
+  return dims;
 }
 
 std::optional<std::string> metadata_prop(const ModelSource& source, std::string_view key) {

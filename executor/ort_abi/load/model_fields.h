@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "executor/ort_abi/load/load_session.h"
 
@@ -14,5 +15,15 @@ bool names_model_version(const ModelSource& source);
 // The value of this key in the model's metadata_props; reads nothing of the graph. Throws Failure
 // where the bytes are no protobuf message.
 std::optional<std::string> metadata_prop(const ModelSource& source, std::string_view key);
+
+// What a model says of a dimension of one of its inputs: "DATA_BATCH".
+struct DenotedDim {
+  std::string input;
+  size_t axis;
+  std::string denotation;
+};
+// Of the inputs that are tensors, none where the bytes are no protobuf message; reads nothing of
+// nodes and initializers.
+std::vector<DenotedDim> denoted_dims(const ModelSource& source);
 
 }  // namespace sardonyx::ort_abi

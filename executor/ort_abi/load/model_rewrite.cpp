@@ -1,10 +1,14 @@
 #include "executor/ort_abi/load/model_rewrite.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <map>
 
 #include "executor/ort_abi/config_entries.h"
+#include "executor/ort_abi/load/model_fields.h"
+#include "executor/ort_abi/status.h"
 #include "ir/pass.h"
-#include "onnx_io/save.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -13,24 +17,66 @@ Model loaded_model(const ModelSource& source, const LoadOptions& load) {
   return source.path ? load_model(*source.path, load) : load_model(source.bytes, load);
 }
 
-SaveOptions save_options(const OrtSessionOptions& options) {
-  SaveOptions made;
-  const std::string_view file =
-      config_value(options.config, "session.optimized_model_external_initializers_file_name");
-  if (file.empty()) return made;
-  made.external_data.emplace();
-  made.external_data->file = file;
-  const std::string_view least = config_value(
-      options.config, "session.optimized_model_external_initializers_min_size_in_bytes");
-  std::from_chars(least.data(), least.data() + least.size(), made.external_data->threshold);
-  return made;
+bool is_same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+std::optional<int64_t> size_denoted(const FixedDims& sizes, std::string_view denotation) {
+  for (const auto& [word, size] : sizes.by_denotation) {
+    if (is_same_word(word, denotation)) return size;
+  }
+  return std::nullopt;
+}
+
+// Of an input; null where it has no such dim.
+const Dim* dim_at(const Graph& graph, const DenotedDim& place) {
+  for (const Value* input : graph.inputs()) {
+    const auto& shape = input->type.shape;
+    if (input->name == place.input && shape && place.axis < shape->size())
+      return &(*shape)[place.axis];
+  }
+  return nullptr;
+}
+
+// Sizes by the names that dims have in the graph, where each that is not known has one.
+std::map<std::string, int64_t> sizes_by_symbol(const ModelSource& source, const FixedDims& sizes,
+                                               const Graph& graph) {
+  std::map<std::string, int64_t> found = sizes.by_name;
+  if (sizes.by_denotation.empty()) return found;
+  for (const DenotedDim& denoted : denoted_dims(source)) {
+    const std::optional<int64_t> size = size_denoted(sizes, denoted.denotation);
+    const Dim* dim = size ? dim_at(graph, denoted) : nullptr;
+    if (!dim) continue;
+    if (dim->is_known()) {
+      if (dim->value() != *size) refuse(ORT_INVALID_ARGUMENT, "Invalid free dimension override.");
+      continue;
+    }
+    const auto [place, is_new] = found.emplace(dim->text(), *size);
+    if (!is_new && place->second != *size)
+      refuse(ORT_INVALID_ARGUMENT, "Conflicting free dimension overrides.");
+  }
+  return found;
 }
 
 }  // namespace
 
-Model with_fixed_dims(const ModelSource& source, const std::map<std::string, int64_t>& sizes,
-                      const LoadOptions& load) {
+SaveOptions save_options_of(const OrtKeyValuePairs& config) {
+  SaveOptions made;
+  const std::string_view file =
+      config_value(config, "session.optimized_model_external_initializers_file_name");
+  if (file.empty()) return made;
+  made.external_data.emplace();
+  made.external_data->file = file;
+  const std::string_view least =
+      config_value(config, "session.optimized_model_external_initializers_min_size_in_bytes");
+  std::from_chars(least.data(), least.data() + least.size(), made.external_data->threshold);
+  return made;
+}
+
+Model with_fixed_dims(const ModelSource& source, const FixedDims& fixed, const LoadOptions& load) {
   Model model = loaded_model(source, load);
+  const std::map<std::string, int64_t> sizes = sizes_by_symbol(source, fixed, *model.graph);
   const auto size_of = [&](std::string_view symbol) -> std::optional<Dim> {
     const auto at = sizes.find(std::string(symbol));
     const bool is_fixed = at != sizes.end() && at->second >= 0;  // a negative size fixes nothing
@@ -57,7 +103,7 @@ void save_optimized(const ModelSource& source, const OrtSessionOptions& options,
                     const LoadOptions& load) {
   if (options.optimized_model_path.empty()) return;
   save_model(optimized_model(source, options.optimization_level, load),
-             options.optimized_model_path, save_options(options));
+             options.optimized_model_path, save_options_of(options.config));
 }
 
 }  // namespace sardonyx::ort_abi

@@ -1,17 +1,16 @@
 // What options ask to be done to a model before it becomes a session.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-
 #include "executor/ort_abi/load/load_session.h"
+#include "onnx_io/save.h"
 
 namespace sardonyx::ort_abi {
 
-// The model with these sizes for dims of its inputs that have these names, inferred anew.
-Model with_fixed_dims(const ModelSource& source, const std::map<std::string, int64_t>& sizes,
-                      const LoadOptions& load);
+// The model with these sizes for dims of its inputs that are not known, inferred anew.
+Model with_fixed_dims(const ModelSource& source, const FixedDims& sizes, const LoadOptions& load);
+
+// Where optimised models' initializers go, as far as session.optimized_model_external_... tell.
+SaveOptions save_options_of(const OrtKeyValuePairs& config);
 
 // Writes the model as the generic passes leave it, in ONNX's own ops, where the options name a
 // file.

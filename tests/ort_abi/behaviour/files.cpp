@@ -194,6 +194,49 @@ void dims() {
   run("dim does not", session, {"x"}, {tensor<float>({1, 3}, {1, 2, 3})}, {"y"});
 }
 
+std::string denoted(const Message& size, const std::string& denotation) {
+  return Message().bytes(1, Message(size).bytes(3, denotation).text).text;
+}
+
+// What x is when sizes are given for what its dims are denoted as.
+void denoted_dims() {
+  const std::string shape = denoted(Message().bytes(2, "n"), "DATA_BATCH") +
+                            denoted(Message(), "DATA_CHANNEL") +
+                            denoted(Message().number(1, 3), "DATA_FEATURE") +
+                            denoted(Message().bytes(2, "w"), "DATA_BATCH");
+  const std::string type = Message().bytes(1, Message().number(1, 1).bytes(2, shape).text).text;
+  const std::string bytes = unary("Relu", type, tensor_type(1, {"n", "c", "3", "w"}));
+  struct Given {
+    const char* label;
+    std::vector<std::pair<const char*, int64_t>> denotations, names;
+  };
+  const Given all[] = {
+      {"batch", {{"DATA_BATCH", 2}}, {}},
+      {"channel", {{"DATA_CHANNEL", 4}}, {}},
+      {"both", {{"DATA_BATCH", 2}, {"DATA_CHANNEL", 4}}, {}},
+      {"what is there", {{"DATA_FEATURE", 3}}, {}},
+      {"another than is there", {{"DATA_FEATURE", 5}}, {}},
+      {"what no dim is", {{"DATA_TIME", 2}, {"", 2}}, {}},
+      {"other case", {{"data_batch", 2}}, {}},
+      {"by name, too", {{"DATA_BATCH", 2}}, {{"n", 2}}},
+      {"by name, otherwise", {{"DATA_BATCH", 2}}, {{"n", 7}}},
+      {"negative", {{"DATA_BATCH", -1}}, {}},
+      {"none", {{"DATA_BATCH", 0}}, {}},
+  };
+  for (const Given& given : all) {
+    OrtSessionOptions* with = options();
+    for (const auto& [name, size] : given.denotations)
+      answer(name, lib.api->AddFreeDimensionOverride(with, name, size));
+    for (const auto& [name, size] : given.names)
+      answer(name, lib.api->AddFreeDimensionOverrideByName(with, name, size));
+    OrtSession* session = load(given.label, bytes, with);
+    if (!session) continue;
+    OrtTypeInfo* input = nullptr;
+    ANSWER(SessionGetInputTypeInfo(session, 0, &input));
+    line(std::string("x with ") + given.label, described(input));
+  }
+}
+
 void adapters() {
   OrtLoraAdapter* adapter = nullptr;
   ANSWER(CreateLoraAdapter((lib.folder + "/none").c_str(), nullptr, &adapter));
@@ -212,6 +255,7 @@ void weights_chapter() {
   external_weights();
   initializers_of_the_program();
   dims();
+  denoted_dims();
   adapters();
 }
 
