@@ -13,11 +13,10 @@
 namespace sardonyx::ort_abi {
 namespace {
 
-constexpr int32_t kFormatVersion = 1;
 constexpr size_t kMaxParameters = 1 << 20;
 
 // The fields of the format's tables, in their order.
-enum AdapterField : size_t { kAdapterFormat = 0, kAdapterParameters = 3 };
+enum AdapterField : size_t { kFormatField, kAdapterField, kModelField, kParametersField };
 enum ParameterField : size_t { kParameterName, kParameterDims, kParameterType, kParameterData };
 
 // A FlatBuffer, in which every position is checked before it is read.
@@ -110,16 +109,19 @@ OrtStatus* create_adapter(OrtLoraAdapter** out, const auto& bytes) {
 OrtLoraAdapter read_lora_adapter(std::span<const std::byte> bytes) {
   const FlatBuffer file(bytes);
   constexpr size_t kIdentifierAt = 4;
-  if (bytes.size() < 8 || std::memcmp(bytes.data() + kIdentifierAt, "TORT", 4) != 0)
+  if (bytes.size() < 8 || std::memcmp(bytes.data() + kIdentifierAt, kLoraIdentifier, 4) != 0)
     refuse(ORT_FAIL, "The buffer does not appear to be a valid lora parameter format");
   const size_t adapter = file.target(0);
-  const size_t version_at = file.field(adapter, kAdapterFormat);
-  const int32_t version = version_at == 0 ? 0 : file.read<int32_t>(version_at);
-  if (version != kFormatVersion) {
+  const auto version_in = [&](AdapterField field) {
+    const size_t at = file.field(adapter, field);
+    return at == 0 ? 0 : file.read<int32_t>(at);
+  };
+  const int32_t version = version_in(kFormatField);
+  if (version != kLoraFormatVersion) {
     refuse(ORT_INVALID_ARGUMENT, "Unsupported LoRA adapter format version: ", version);
   }
-  OrtLoraAdapter made;
-  const size_t parameters = file.field(adapter, kAdapterParameters);
+  OrtLoraAdapter made{version_in(kAdapterField), version_in(kModelField), {}};
+  const size_t parameters = file.field(adapter, kParametersField);
   if (parameters == 0) return made;
   const size_t count = file.vector(parameters, sizeof(uint32_t)).size() / sizeof(uint32_t);
   if (count > kMaxParameters)

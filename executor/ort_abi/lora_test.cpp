@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "executor/ort_abi/api_for_test.h"
+#include "executor/ort_abi/lora.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -89,6 +90,41 @@ TEST_P(OrtLoraTest, what_is_no_adapter_is_refused) {
   status = api->CreateLoraAdapter("there is no such file", nullptr, &made);
   ASSERT_NE(status, nullptr);
   api->ReleaseStatus(status);
+}
+
+TEST_P(OrtLoraTest, written_adapters_are_read) {
+  OrtLoraAdapter made{5, 7, {}};
+  made.parameters["w"] = Tensor::of<float>({1, 2}, {2});
+  const std::vector<std::byte> file = write_lora_adapter(made);
+  OrtLoraAdapter* active = adapter({reinterpret_cast<const char*>(file.data()), file.size()});
+  ASSERT_NE(active, nullptr);
+  OrtRunOptions* with = nullptr;
+  ok(api->CreateRunOptions(&with));
+  own(with, api->ReleaseRunOptions);
+  ok(api->RunOptionsAddActiveLoraAdapter(with, active));
+  std::vector<OrtValue*> y(1);
+  ok(run(session(model_with_default()), {"x"}, {tensor<float>({1, 1}, {2})}, {"y"}, y, with));
+  EXPECT_EQ(elements_of<float>(own(y[0], api->ReleaseValue)), (std::vector<float>{2, 3}));
+}
+
+// Of names of any length and elements of any size, none among them.
+TEST(OrtLora, adapters_are_written_as_they_are_read) {
+  OrtLoraAdapter made{5, 7, {}};
+  made.parameters[""] = Tensor::of<int8_t>({1, 2, 3}, {3});
+  made.parameters["longer name"] = Tensor::of<int64_t>({-1, 1}, {2, 1});
+  made.parameters["none"] = Tensor::allocate(DType::kFloat, {2, 0});
+  made.parameters["scalar"] = Tensor::of<double>({0.5}, {});
+  const OrtLoraAdapter read = read_lora_adapter(write_lora_adapter(made));
+  EXPECT_EQ(read.adapter_version, 5);
+  EXPECT_EQ(read.model_version, 7);
+  ASSERT_EQ(read.parameters.size(), made.parameters.size());
+  for (const auto& [name, tensor] : made.parameters) {
+    const Tensor& again = read.parameters.at(name);
+    EXPECT_EQ(again.dtype(), tensor.dtype()) << name;
+    ASSERT_EQ(again.shape(), tensor.shape()) << name;
+    EXPECT_EQ(std::memcmp(again.raw(), tensor.raw(), tensor.bytes()), 0) << name;
+  }
+  EXPECT_TRUE(read_lora_adapter(write_lora_adapter({})).parameters.empty());
 }
 
 // Every prefix, and every byte changed: refused or read, and nothing beyond the end is.
