@@ -7,6 +7,7 @@
 #include "ir/core/bools.h"
 #include "tools/python/module/interpreter_lock.h"
 #include "tools/python/module/ort_value.h"
+#include "tools/python/module/sparse.h"
 
 namespace sardonyx::python {
 
@@ -164,19 +165,44 @@ py::object packed_array(const Tensor& tensor) {
   return array;
 }
 
+const char* c_type_name(DType dtype) {
+  switch (dtype) {
+    case DType::kInt64:
+      return "int64_t";
+    case DType::kString:
+      return "std::string";
+    case DType::kDouble:
+      return "double";
+    default:
+      return "float";
+  }
+}
+
+// NumPy would read numbers from texts and write texts of numbers.
+void check_items(const py::list& items, DType dtype, const char* what, const std::string& name) {
+  for (const py::handle& item : items) {
+    const bool is_text = PyUnicode_Check(item.ptr()) || PyBytes_Check(item.ptr());
+    if (is_text == (dtype == DType::kString)) continue;
+    fail(ErrorCode::kInvalidArgument, "input ", name, ": Unexpected ", what, " type  ",
+         std::string(py::str(py::type::of(item))), ", it cannot be linked to C type ",
+         c_type_name(dtype));
+  }
+}
+
 Map map_from_python(const py::handle& object, const Type& type, const std::string& name) {
   if (!PyDict_Check(object.ptr()))
     fail(ErrorCode::kInvalidArgument, "input ", name, ": expected a dict for ", type, ", got ",
          std::string(Py_TYPE(object.ptr())->tp_name));
   const py::dict dict = py::reinterpret_borrow<py::dict>(object);
-  const auto column = [&](const py::object& items, DType dtype) {
+  const auto column = [&](const py::list& items, DType dtype, const char* what) {
+    check_items(items, dtype, what, name);
     const py::object array =
         py::module_::import("numpy").attr("array")(items, py::arg("dtype") = numpy_dtype(dtype));
     return tensor_from_array(array, name);
   };
   const Type& value = *type.element;
-  return {.keys = column(py::list(dict.attr("keys")()), type.dtype),
-          .values = column(py::list(dict.attr("values")()), value.dtype)};
+  return {.keys = column(py::list(dict.attr("keys")()), type.dtype, "key"),
+          .values = column(py::list(dict.attr("values")()), value.dtype, "value")};
 }
 
 Sequence sequence_from_python(const py::handle& object, const Type& type, const std::string& name) {
@@ -269,6 +295,9 @@ Tensor tensor_from_array(const py::handle& object, const std::string& name) {
   }
   PyArrayObject* array = as_array(object);
   const DType dtype = dtype_of_numpy(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
+  // Bytes of no type are texts, as ONNX Runtime has them.
+  if (PyArray_TYPE(array) == NPY_VOID && !PyDataType_HASFIELDS(PyArray_DESCR(array)))
+    return strings_from_array(object, name);
   if (dtype == DType::kUndefined)
     fail(ErrorCode::kInvalidArgument, "input ", name, ": no ONNX type for NumPy's ",
          std::string(py::str(object.attr("dtype"))));
@@ -290,6 +319,8 @@ Tensor tensor_from_array(const py::handle& object, const std::string& name) {
 
 Datum datum_from_python(const py::handle& object, const Type& type, const std::string& name) {
   if (py::isinstance<PyOrtValue>(object)) return object.cast<const PyOrtValue&>().datum;
+  if (py::isinstance<PySparseTensor>(object))
+    return object.cast<const PySparseTensor&>().value.datum;
   switch (type.kind) {
     case Type::Kind::kSequence:
       return sequence_from_python(object, type, name);
@@ -316,6 +347,10 @@ py::object array_from_tensor(Tensor tensor) {
   return owning_array(ort_abi::is_alone(tensor) ? std::move(tensor) : tensor.clone());
 }
 
+py::object shared_array(const Tensor& tensor) {
+  return owning_array(tensor);
+}
+
 py::object python_from_datum(Datum datum) {
   if (datum.is_tensor()) {
     if (!has_numpy_dtype(datum.tensor().dtype())) return py::cast(owned_value(std::move(datum)));
@@ -332,7 +367,7 @@ py::object python_from_datum(Datum datum) {
     const Datum* value = datum.optional().value();
     return value ? python_from_datum(*value) : py::none();
   }
-  if (datum.is_sparse()) return array_from_tensor(datum.sparse().to_dense());
+  if (datum.is_sparse()) return py::cast(PySparseTensor{{std::move(datum)}});
   return py::none();
 }
 

@@ -36,5 +36,7 @@ Tensor tensor_from_array(const py::handle& array, const std::string& name);
 // lacks become OrtValues.
 py::object python_from_datum(Datum datum);
 py::object array_from_tensor(Tensor tensor);
+// Over the tensor's own elements, which are neither strings nor packed.
+py::object shared_array(const Tensor& tensor);
 
 }  // namespace sardonyx::python

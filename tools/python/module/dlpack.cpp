@@ -82,6 +82,14 @@ DType dtype_of_code(const ElementType& type) {
        int{type.bits}, " bits, ", type.lanes, " lanes");
 }
 
+ManagedTensor* managed_in(const py::object& capsule, const char* function) {
+  if (!PyCapsule_IsValid(capsule.ptr(), kName))
+    fail(ErrorCode::kInvalidArgument, function,
+         ": expected a DLPack capsule that nobody has used yet, got ",
+         std::string(py::repr(capsule)));
+  return static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+}
+
 }  // namespace
 
 py::object to_dlpack(const Tensor& tensor) {
@@ -108,14 +116,15 @@ py::object to_dlpack(const Tensor& tensor) {
   return py::reinterpret_steal<py::object>(capsule);
 }
 
+bool is_dlpack_uint8(const py::object& capsule) {
+  const ElementType& type = managed_in(capsule, "is_dlpack_uint8_tensor")->tensor.type;
+  return type.code == 1 && type.bits == 8 && type.lanes == 1;
+}
+
 Tensor from_dlpack(const py::object& source, bool is_bool) {
   const py::object capsule =
       py::hasattr(source, "__dlpack__") ? source.attr("__dlpack__")() : source;
-  if (!PyCapsule_IsValid(capsule.ptr(), kName))
-    fail(ErrorCode::kInvalidArgument,
-         "from_dlpack: expected a DLPack capsule that nobody has used yet, got ",
-         std::string(py::repr(capsule)));
-  auto* managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+  ManagedTensor* managed = managed_in(capsule, "from_dlpack");
   const StridedTensor& tensor = managed->tensor;
   if (tensor.device.type != kCpu)
     fail(ErrorCode::kInvalidArgument, "from_dlpack: expected memory of the CPU, got device type ",

@@ -13,5 +13,7 @@ pybind11::object to_dlpack(const Tensor& tensor);
 // Throws Error (kInvalidArgument) for memory that is not the CPU's, strides
 // that leave gaps, and types that ONNX lacks.
 Tensor from_dlpack(const pybind11::object& source, bool is_bool = false);
+// Whether the elements of a capsule are of uint8. Throws Error where it is none.
+bool is_dlpack_uint8(const pybind11::object& capsule);
 
 }  // namespace sardonyx::python

@@ -34,11 +34,10 @@ constexpr StatusClass kStatusClasses[] = {
 // Classes live as long as the process: a translator may be called until its very end.
 PyObject* classes[std::size(kStatusClasses) + 1] = {};
 
-void raise(const Error& error) {
-  const OrtErrorCode code = ort_abi::code_of(error.code());
+void raise(OrtErrorCode code, const char* what) {
   const StatusClass& status = kStatusClasses[code - 1];
   const std::string message = text("[sardonyx] : ", static_cast<int>(code), " : ", status.constant,
-                                   " : ", in_python_words(error.what()));
+                                   " : ", in_python_words(what));
   PyErr_SetString(classes[code], message.c_str());
 }
 
@@ -56,7 +55,9 @@ void bind_errors(py::module_& module) {
     try {
       if (pending) std::rethrow_exception(pending);
     } catch (const Error& error) {
-      raise(error);
+      raise(ort_abi::code_of(error.code()), error.what());
+    } catch (const ort_abi::Failure& error) {
+      raise(error.code(), error.what());
     }
   });
 }

@@ -43,7 +43,8 @@ class PyIoBinding {
     if (order_.empty()) fail(ErrorCode::kInvalidArgument, "run_with_iobinding: no output is bound");
     std::vector<size_t> wanted = order_;
     std::ranges::sort(wanted);
-    const std::vector<Datum> inputs = session_.inputs_from(inputs_, true);
+    std::vector<Datum> inputs = session_.inputs_from(inputs_, true);
+    session_.add_adapted(inputs, options);
     session_.run_into(inputs, slots_, wanted, options, /*are_outputs_strict=*/true);
   }
 

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "ir/core/random.h"
+#include "tools/python/module/adapters.h"
 #include "tools/python/module/argument_errors.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/construction.h"
@@ -13,13 +14,18 @@
 #include "tools/python/module/options.h"
 #include "tools/python/module/ort_value.h"
 #include "tools/python/module/session.h"
+#include "tools/python/module/session_memory.h"
+#include "tools/python/module/sparse.h"
 
 PYBIND11_MODULE(_sardonyx, module) {
   namespace py = pybind11;
   namespace python = sardonyx::python;
   python::import_numpy();
   python::bind_errors(module);
+  python::bind_adapters(module);
   python::bind_options(module);
+  python::bind_session_memory(module);
+  python::bind_sparse(module);
   python::bind_ort_value(module);
   python::bind_session(module);
   python::bind_io_binding(module);

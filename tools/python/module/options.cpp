@@ -3,10 +3,15 @@
 #include <pybind11/stl.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "executor/ort_abi/config_entries.h"
+#include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/log_callback.h"
 #include "tools/python/module/ort_value.h"
+#include "tools/python/module/session_memory.h"
 
 namespace sardonyx::python {
 
@@ -53,6 +58,34 @@ Tensor initializer_of(const py::handle& value, const std::string& name) {
   return tensor_from_array(value, name).clone();
 }
 
+// Whoever has the options, or a session that was made with them, keeps the library open.
+void register_op_library(PySessionOptions& options, const std::string& path) {
+  if (!options.op_libraries) options.op_libraries = std::make_shared<OrtSessionOptions>();
+  OrtStatus* refused =
+      ort_abi::Functions::RegisterCustomOpsLibrary_V2(options.op_libraries.get(), path.c_str());
+  if (!refused) return;
+  const ort_abi::Failure failure(refused->code, refused->message);
+  ort_abi::Functions::ReleaseStatus(refused);
+  throw failure;
+}
+
+void add_files_in_memory(PySessionOptions& options, const std::vector<std::string>& names,
+                         const std::vector<py::buffer>& files, const std::vector<size_t>& sizes) {
+  constexpr const char* kName = "add_external_initializers_from_files_in_memory";
+  if (names.size() != files.size() || names.size() != sizes.size())
+    fail(ErrorCode::kInvalidArgument, kName, ": ", names.size(), " names for ", files.size(),
+         " files and ", sizes.size(), " sizes");
+  for (size_t i = 0; i < names.size(); ++i) {
+    const py::buffer_info file = files[i].request();
+    if (static_cast<size_t>(file.size * file.itemsize) < sizes[i])
+      fail(ErrorCode::kInvalidArgument, kName, ": ", names[i], " has ", file.size * file.itemsize,
+           " bytes, fewer than ", sizes[i]);
+    Tensor copy = Tensor::allocate(DType::kUInt8, {static_cast<int64_t>(sizes[i])});
+    if (sizes[i] > 0) std::memcpy(copy.raw(), file.ptr, sizes[i]);
+    options.external_files[names[i]] = std::move(copy);
+  }
+}
+
 void bind_enums(py::module_& module) {
   py::enum_<GraphOptimizationLevel>(module, "GraphOptimizationLevel",
                                     "How far a graph is rewritten before it runs.")
@@ -65,16 +98,48 @@ void bind_enums(py::module_& module) {
                            "Kept and read back; runs are the same in both.")
       .value("ORT_SEQUENTIAL", ExecutionMode::kSequential)
       .value("ORT_PARALLEL", ExecutionMode::kParallel);
+  py::enum_<ExecutionOrder>(module, "ExecutionOrder",
+                            "Kept and read back; runs are the same in all.")
+      .value("DEFAULT", ExecutionOrder::kDefault)
+      .value("PRIORITY_BASED", ExecutionOrder::kPriorityBased)
+      .value("MEMORY_EFFICIENT", ExecutionOrder::kMemoryEfficient);
+}
+
+// What changes the model that is loaded.
+void bind_model_options(py::class_<PySessionOptions>& options) {
+  using Options = PySessionOptions;
+  options
+      .def("register_custom_ops_library", &register_op_library, py::arg("library_path"),
+           "Adds the operators of a shared library that was written for ONNX Runtime.")
+      .def("add_external_initializers_from_files_in_memory", &add_files_in_memory,
+           py::arg("file_names"), py::arg("file_contents"), py::arg("file_sizes"),
+           "Takes the bytes in place of files that initializers refer to.")
+      .def(
+          "add_free_dimension_override_by_name",
+          [](Options& self, const std::string& name, int64_t size) {
+            self.fixed_dims.by_name[name] = size;
+          },
+          py::arg("dim_name"), py::arg("dim_value"), "Of inputs' dimensions that have the name.")
+      .def(
+          "add_free_dimension_override_by_denotation",
+          [](Options& self, const std::string& denotation, int64_t size) {
+            self.fixed_dims.by_denotation[denotation] = size;
+          },
+          py::arg("dim_denotation"), py::arg("dim_value"),
+          "Of inputs' dimensions that have the denotation.");
 }
 
 void bind_session_options(py::module_& module) {
   using Options = PySessionOptions;
-  py::class_<Options>(module, "SessionOptions", "What an InferenceSession is made with.")
-      .def(py::init<>())
+  py::class_<Options> options(module, "SessionOptions", "What an InferenceSession is made with.");
+  bind_model_options(options);
+  options.def(py::init<>())
+      .def(py::init<const Options&>())
       .def_readwrite("intra_op_num_threads", &Options::intra_op_num_threads)
       .def_readwrite("inter_op_num_threads", &Options::inter_op_num_threads)
       .def_readwrite("graph_optimization_level", &Options::graph_optimization_level)
       .def_readwrite("execution_mode", &Options::execution_mode)
+      .def_readwrite("execution_order", &Options::execution_order)
       .def_readwrite("enable_profiling", &Options::enable_profiling)
       .def_readwrite("profile_file_prefix", &Options::profile_file_prefix)
       .def_readwrite("optimized_model_filepath", &Options::optimized_model_filepath)
@@ -151,7 +216,13 @@ void bind_run_options(py::module_& module) {
           [](const Options& self, const std::string& key) {
             return entry(self.config, key, "RunOptions");
           },
-          py::arg("key"));
+          py::arg("key"))
+      .def(
+          "add_active_adapter",
+          [](Options& self, std::shared_ptr<OrtLoraAdapter> adapter) {
+            self.adapters.push_back(std::move(adapter));
+          },
+          py::arg("adapter"), "Its weights are what runs take for inputs that they are not given.");
 }
 
 }  // namespace
@@ -170,6 +241,10 @@ SessionOptions PySessionOptions::made() const {
   options.load.initializers = initializers;
   options.load.external_files = external_files;
   options.log_level = log_level(log_severity_level);
+  options.log = callback_sink(logid);
+  const auto shares_memory = config.find("session.use_env_allocators");
+  if (shares_memory != config.end() && shares_memory->second == "1")
+    options.memory_source = registered_memory();
   return options;
 }
 
@@ -202,7 +277,7 @@ RunOptions PyRunOptions::made() const {
 void set_default_severity(int severity) {
   if (severity < 0 || severity > 4)
     fail(ErrorCode::kInvalidArgument,
-         "set_default_logger_severity: expected 0 (verbose) to 4 (fatal), got ", severity);
+         "Invalid logging severity: expected 0 (verbose) to 4 (fatal), got ", severity);
   default_severity = severity;
 }
 
@@ -212,6 +287,15 @@ void bind_options(py::module_& module) {
   bind_run_options(module);
   module.def("set_default_logger_severity", &set_default_severity, py::arg("severity"),
              "0 verbose, 1 info, 2 warning, 3 error, 4 fatal; for sessions that set none.");
+  module.def(
+      "set_default_logger_callback",
+      [](const py::object& callback, int severity) {
+        set_default_severity(severity);
+        set_log_callback(callback);
+      },
+      py::arg("callback"), py::arg("severity") = 2,
+      "callback(severity, category, logid, code_location, message) is told what sessions that are "
+      "made from now on log, in any thread; None: stderr is again.");
 }
 
 }  // namespace sardonyx::python

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "executor/ort_abi/lora.h"
+#include "executor/ort_abi/session_options.h"
 #include "executor/session.h"
 
 namespace sardonyx::python {
@@ -20,6 +22,7 @@ enum class GraphOptimizationLevel {
   kAll = 99
 };
 enum class ExecutionMode { kSequential = 0, kParallel = 1 };
+enum class ExecutionOrder { kDefault = 0, kPriorityBased = 1, kMemoryEfficient = 2 };
 
 using ConfigEntries = std::map<std::string, std::string>;
 
@@ -30,6 +33,7 @@ struct PySessionOptions {
   int inter_op_num_threads = 0;
   GraphOptimizationLevel graph_optimization_level = GraphOptimizationLevel::kAll;
   ExecutionMode execution_mode = ExecutionMode::kSequential;
+  ExecutionOrder execution_order = ExecutionOrder::kDefault;
   bool enable_profiling = false;
   std::string profile_file_prefix = "onnxruntime_profile_";
   std::string optimized_model_filepath;
@@ -39,6 +43,8 @@ struct PySessionOptions {
   bool enable_mem_pattern = true, enable_cpu_mem_arena = true, enable_mem_reuse = true;
   bool use_deterministic_compute = false, use_per_session_threads = true;
   ConfigEntries config;
+  ort_abi::FixedDims fixed_dims;
+  std::shared_ptr<OrtSessionOptions> op_libraries;  // what libraries of operators registered; null
   // Of the library alone.
   size_t memory_limit = SessionOptions().memory_limit;  // bytes
   std::string precision = "float32";                    // or "bfloat16"
@@ -57,6 +63,7 @@ class PyRunOptions {
   std::string logid;
   bool only_execute_path_to_fetches = false;
   ConfigEntries config;
+  std::vector<std::shared_ptr<const OrtLoraAdapter>> adapters;
   double deadline = 0;  // seconds; 0: none
 
   bool terminate() const;

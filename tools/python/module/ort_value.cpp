@@ -8,6 +8,7 @@
 #include "ir/core/bools.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/dlpack.h"
+#include "tools/python/module/sparse.h"
 
 namespace sardonyx::python {
 
@@ -17,9 +18,14 @@ const Tensor& tensor_in(const PyOrtValue& value) {
   return value.datum.tensor();
 }
 
-void require_cpu(const char* function, const std::string& device) {
-  if (device != "cpu")
-    fail(ErrorCode::kUnsupported, function, ": device \"", device, "\": there is \"cpu\" alone");
+// A name, or an OrtDevice.
+void require_cpu(const char* function, const py::object& device) {
+  const bool is_cpu = py::isinstance<py::str>(device)
+                          ? device.attr("lower")().cast<std::string>() == "cpu"
+                          : device.attr("device_type")().cast<int>() == 0;
+  if (!is_cpu)
+    fail(ErrorCode::kUnsupported, function, ": device ", std::string(py::repr(device)),
+         ": there is \"cpu\" alone");
 }
 
 void copy_elements(const char* function, const Tensor& from, Tensor& to) {
@@ -81,6 +87,26 @@ py::object numpy_of(const PyOrtValue& value) {
   return python_from_datum(value.datum);
 }
 
+PySparseTensor as_sparse_tensor(const PyOrtValue& value) {
+  if (!value.datum.is_sparse())
+    fail(ErrorCode::kInvalidArgument, "as_sparse_tensor: expected a sparse tensor, got ",
+         value.datum.type());
+  return {value};
+}
+
+py::object array_protocol(const py::object& self, const py::object& dtype, const py::object& copy) {
+  const auto& value = self.cast<const PyOrtValue&>();
+  const bool is_shareable = value.datum.is_tensor() && tensor_in(value).dtype() != DType::kString &&
+                            !is_packed(tensor_in(value).dtype());
+  const bool is_copied = !copy.is_none() && copy.cast<bool>();
+  py::object array = is_shareable ? shared_array(tensor_in(value)) : numpy_of(value);
+  if (!dtype.is_none())
+    array = array.attr("astype")(dtype, py::arg("copy") = is_copied);
+  else if (is_copied && is_shareable)
+    array = array.attr("copy")();
+  return array;
+}
+
 }  // namespace
 
 PyOrtValue owned_value(Datum datum) {
@@ -93,43 +119,43 @@ PyOrtValue owned_value(Datum datum) {
 
 void bind_ort_value(py::module_& module) {
   py::class_<PyOrtValue>(module, "OrtValue", "A value of a model.")
+      .def(py::init([](const PyOrtValue& value, const py::object&) { return value; }),
+           py::arg("ortvalue"), py::arg("numpy_obj") = py::none())
       .def_static(
           "ortvalue_from_numpy",
-          [](const py::object& array, const std::string& device, int) {
+          [](const py::object& array, const py::object& device, int, int) {
             require_cpu("ortvalue_from_numpy", device);
             return PyOrtValue{tensor_from_array(array, "ortvalue_from_numpy")};
           },
           py::arg("numpy_obj"), py::arg("device_type") = "cpu", py::arg("device_id") = 0,
-          "Over the array's own elements where they are contiguous.")
+          py::arg("vendor_id") = -1, "Over the array's own elements where they are contiguous.")
       .def_static("ortvalue_from_numpy_with_onnx_type", &from_bits, py::arg("data"),
                   py::arg("onnx_element_type"),
                   "Over the array's own elements, whose bits are taken as those of another type of "
                   "the same size, by its number of TensorProto.DataType: bfloat16 from uint16.")
       .def_static(
           "ortvalue_from_shape_and_type",
-          [](const std::vector<int64_t>& shape, const py::object& type, const std::string& device,
-             int) {
+          [](const std::vector<int64_t>& shape, const py::object& type, const py::object& device,
+             int, int) {
             require_cpu("ortvalue_from_shape_and_type", device);
             return from_shape(shape, type);
           },
           py::arg("shape"), py::arg("element_type"), py::arg("device_type") = "cpu",
-          py::arg("device_id") = 0,
+          py::arg("device_id") = 0, py::arg("vendor_id") = -1,
           "Zeros. `element_type` is a NumPy type or a number of TensorProto.DataType.")
-      .def_static("ort_value_from_sparse_tensor",
-                  [](const py::object&) -> PyOrtValue {
-                    fail(ErrorCode::kUnsupported,
-                         "ort_value_from_sparse_tensor: sparse values can't be made in Python");
-                  })
+      .def_static(
+          "ort_value_from_sparse_tensor", [](const PySparseTensor& sparse) { return sparse.value; },
+          py::arg("sparse_tensor"))
       .def_static("_copy",
                   [](PyOrtValue& to, const PyOrtValue& from) {
                     copy_elements("copy_tensors", tensor_in(from), to.datum.as_tensor());
                   })
-      .def("as_sparse_tensor",
-           [](const PyOrtValue&) -> PyOrtValue {
-             fail(ErrorCode::kUnsupported,
-                  "as_sparse_tensor: sparse values can't be looked at in Python; numpy() gives all "
-                  "elements");
-           })
+      .def("as_sparse_tensor", &as_sparse_tensor)
+      .def("__array__", &array_protocol, py::arg("dtype") = py::none(),
+           py::arg("copy") = py::none(),
+           "Over the value's own elements where they need not be converted.")
+      .def_property_readonly("_ortvalue", [](const py::object& self) { return self; })
+      .def("_get_c_value", [](const py::object& self) { return self; })
       .def("numpy", &numpy_of,
            "A copy: an array of a tensor, a list of a sequence, a dict of a map.")
       .def("shape", [](const PyOrtValue& self) { return tensor_in(self).shape(); })
@@ -170,6 +196,8 @@ void bind_ort_value(py::module_& module) {
           [](const PyOrtValue& self, const py::object&) { return to_dlpack(tensor_in(self)); },
           py::arg("stream") = py::none())
       .def("__dlpack_device__", [](const PyOrtValue&) { return py::make_tuple(1, 0); });
+  module.def("is_dlpack_uint8_tensor", &is_dlpack_uint8, py::arg("dlpack_tensor"),
+             "Whether a DLPack capsule is of uint8, as which older libraries give bools.");
 }
 
 }  // namespace sardonyx::python

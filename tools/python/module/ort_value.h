@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "executor/ort_abi/values/sparse.h"
 #include "ir/datum.h"
 
 namespace sardonyx::python {
@@ -11,6 +12,7 @@ namespace sardonyx::python {
 // that it was made over; never a session's weights.
 struct PyOrtValue {
   Datum datum;
+  std::shared_ptr<const ort_abi::SparseParts> sparse = {};  // as a program gave them
 };
 
 // The result of a run as a value that may be written: elements that others hold are copied.

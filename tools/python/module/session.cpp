@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/ort_abi/load/model_rewrite.h"
 #include "onnx_io/save.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/interpreter_lock.h"
@@ -13,18 +14,28 @@ namespace sardonyx::python {
 
 namespace {
 
-Session load_session(const py::object& model, const PySessionOptions& options) {
+Session load_session(const py::object& model, const PySessionOptions& options,
+                     ort_abi::SessionCustomOps& library_ops) {
   const SessionOptions made = options.made();
+  ort_abi::ModelSource source;
   if (PyBytes_Check(model.ptr())) {
     char* data = nullptr;
     Py_ssize_t size = 0;
     PyBytes_AsStringAndSize(model.ptr(), &data, &size);
-    const UnlockedInterpreter unlocked;
-    return Session(std::as_bytes(std::span(data, static_cast<size_t>(size))), made);
+    source.bytes = std::as_bytes(std::span(data, static_cast<size_t>(size)));
+  } else {
+    source.path = model.cast<std::string>();
   }
-  const auto path = model.cast<std::string>();
   const UnlockedInterpreter unlocked;
-  return Session(std::filesystem::path(path), made);
+  const CustomOpScope scope(&library_ops);
+  if (!options.fixed_dims.empty())
+    return Session(ort_abi::with_fixed_dims(source, options.fixed_dims, made.load), made);
+  return source.path ? Session(*source.path, made) : Session(source.bytes, made);
+}
+
+std::vector<const OrtCustomOpDomain*> domains_of(const PySessionOptions& options) {
+  if (!options.op_libraries) return {};
+  return options.op_libraries->custom_domains;
 }
 
 // Dims as onnxruntime gives them: int, the symbol's name, or None.
@@ -55,14 +66,27 @@ std::vector<NodeArg> node_args(std::span<const ValueInfo> infos) {
 }
 
 void save_optimized(const PySession& session, const std::string& path) {
+  const OrtKeyValuePairs config({session.options().config.begin(), session.options().config.end()});
   const UnlockedInterpreter unlocked;
-  save_model(session.session().model(), path);
+  save_model(session.session().model(), path, ort_abi::save_options_of(config));
+}
+
+// Name, domain and operator of the nodes that the session runs.
+std::vector<std::tuple<std::string, std::string, std::string>> nodes_of(const PySession& session) {
+  std::vector<std::tuple<std::string, std::string, std::string>> nodes;
+  for (const auto& node : session.session().graph().nodes())
+    nodes.emplace_back(node->name, node->op->domain, node->op->name);
+  return nodes;
 }
 
 }  // namespace
 
 PySession::PySession(const py::object& model, const PySessionOptions& options)
-    : options_(options), session_(load_session(model, options)) {
+    : options_(options),
+      logger_({}, ORT_LOGGING_LEVEL_WARNING, options.logid),
+      config_({options.config.begin(), options.config.end()}),
+      library_ops_(domains_of(options), logger_, config_),
+      session_(load_session(model, options, library_ops_)) {
   if (options_.enable_profiling)
     profile_.begin(options_.profile_file_prefix, ort_abi::Profile::Clock::now());
   required_ = session_.inputs().size();
@@ -142,6 +166,21 @@ std::vector<Datum> PySession::inputs_from(const py::object& object, bool are_val
   return datums;
 }
 
+// Required inputs are given by now: adapters replace what the model has of its own.
+void PySession::add_adapted(std::vector<Datum>& inputs, const py::object& options) const {
+  if (options.is_none()) return;
+  for (const auto& adapter : options.cast<const PyRunOptions&>().adapters) {
+    inputs.resize(inputs_.size());
+    for (const auto& [name, tensor] : adapter->parameters) {
+      const auto at = std::ranges::find(inputs_, std::string_view(name),
+                                        [](const Input& input) { return input.info->name; });
+      if (at == inputs_.end()) fail(ErrorCode::kInvalidArgument, "Invalid input name: ", name);
+      Datum& place = inputs[static_cast<size_t>(at - inputs_.begin())];
+      if (!place.defined()) place = tensor;
+    }
+  }
+}
+
 void PySession::run_into(std::span<const Datum> inputs, std::span<OutputSlot> slots,
                          std::span<const size_t> wanted, const py::object& options,
                          bool are_outputs_strict) {
@@ -164,7 +203,8 @@ void PySession::run_into(std::span<const Datum> inputs, std::span<OutputSlot> sl
 }
 
 std::vector<Datum> PySession::run_datums(const std::vector<size_t>& wanted,
-                                         std::span<const Datum> inputs, const py::object& options) {
+                                         std::vector<Datum> inputs, const py::object& options) {
+  add_adapted(inputs, options);
   std::vector<size_t> ascending = wanted;
   std::ranges::sort(ascending);
   ascending.erase(std::ranges::unique(ascending).begin(), ascending.end());
@@ -256,7 +296,8 @@ void bind_session(py::module_& module) {
           "get_profiling_start_time_ns",
           [](PySession& self) { return self.profile().start_nanoseconds(); },
           "When measuring began, by the clock of time.monotonic_ns(); 0 where it did not.")
-      .def("_save_optimized", &save_optimized);
+      .def("_save_optimized", &save_optimized)
+      .def("_nodes", &nodes_of);
 }
 
 }  // namespace sardonyx::python

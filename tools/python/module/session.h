@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "executor/ort_abi/custom_ops/domain.h"
 #include "executor/ort_abi/profiling.h"
 #include "executor/session.h"
 #include "tools/python/module/options.h"
@@ -36,6 +37,9 @@ class PySession {
                 std::span<const size_t> wanted, const py::object& options,
                 bool are_outputs_strict = false);
 
+  // What active adapters have for inputs with defaults that `inputs` has no value for.
+  void add_adapted(std::vector<Datum>& inputs, const py::object& options) const;
+
   size_t output_index(std::string_view name) const;
   // The value of the input of this name from an array, a list or a dict.
   Datum input_value(const std::string& name, const py::object& object) const;
@@ -51,10 +55,13 @@ class PySession {
   };
   std::vector<size_t> output_indices(const py::object& names) const;
   [[noreturn]] void refuse_feed(const py::dict& feed) const;
-  std::vector<Datum> run_datums(const std::vector<size_t>& wanted, std::span<const Datum> inputs,
+  std::vector<Datum> run_datums(const std::vector<size_t>& wanted, std::vector<Datum> inputs,
                                 const py::object& options);
 
   PySessionOptions options_;
+  OrtLogger logger_;
+  OrtKeyValuePairs config_;
+  ort_abi::SessionCustomOps library_ops_;
   Session session_;
   std::vector<Input> inputs_;
   size_t required_ = 0;

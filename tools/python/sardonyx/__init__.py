@@ -5,19 +5,21 @@ Beside them: ``check_model``, ``infer_shapes``, ``convert_version`` and ``optimi
 """
 import os
 import threading
-import warnings
 
 from . import _sardonyx
 from ._sardonyx import (  # noqa: F401
+    AdapterFormat,
     EPFail,
     EngineError,
     ExecutionMode,
+    ExecutionOrder,
     Fail,
     GraphOptimizationLevel,
     InputInfo,
     InvalidArgument,
     InvalidGraph,
     InvalidProtobuf,
+    LoraAdapter,
     ModelLoadCanceled,
     ModelLoaded,
     ModelMetadata,
@@ -27,33 +29,31 @@ from ._sardonyx import (  # noqa: F401
     NodeArg,
     NotFound,
     NotImplemented,
+    OrtSparseFormat,
     OrtValue,
     RunOptions,
     RuntimeException,
     SessionOptions,
+    SparseTensor,
     __version__,
     check_model,
     convert_version,
     infer_shapes,
     optimize,
+    set_default_logger_callback,
     set_default_logger_severity,
     set_seed,
 )
 
 from ._devices import (  # noqa: F401
-    AdapterFormat,
-    LoraAdapter,
     ModelCompiler,
-    OrtAllocatorType,
-    OrtArenaCfg,
-    OrtDevice,
-    OrtMemoryInfo,
-    OrtMemType,
+    OrtEpAssignedNode,
+    OrtEpAssignedSubgraph,
+    OrtEpDevice,
+    OrtHardwareDevice,
+    OrtHardwareDeviceType,
     OrtValueVector,
-    SparseTensor,
     copy_tensors,
-    create_and_register_allocator,
-    create_and_register_allocator_v2,
     get_ep_devices,
     has_collective_ops,
     preload_dlls,
@@ -61,18 +61,27 @@ from ._devices import (  # noqa: F401
     set_global_thread_pool_sizes,
     unregister_execution_provider_library,
 )
+from ._memory import (  # noqa: F401
+    OrtAllocatorType,
+    OrtArenaCfg,
+    OrtDevice,
+    OrtDeviceMemoryType,
+    OrtDeviceVendorId,
+    OrtMemoryInfo,
+    OrtMemoryInfoDeviceType,
+    OrtMemType,
+    cpu_memory_info as _cpu_memory_info,
+    create_and_register_allocator,
+    create_and_register_allocator_v2,
+)
+from ._providers import (  # noqa: F401
+    check_and_normalize_provider_args as _normalized,
+    get_all_providers,
+    get_available_providers,
+)
+from ._options_in_models import options_in_model as _options_in_model
 
 _CPU = "CPUExecutionProvider"
-
-
-def get_available_providers():
-    """The execution providers that a session can have."""
-    return [_CPU]
-
-
-def get_all_providers():
-    """The same as get_available_providers()."""
-    return [_CPU]
 
 
 def get_device():
@@ -87,7 +96,7 @@ def get_version_string():
 
 def get_build_info():
     """The library and its version."""
-    return "sardonyx " + __version__
+    return "sardonyx Build Info: version=" + __version__
 
 
 def set_default_logger_verbosity(level):
@@ -139,28 +148,6 @@ def unregister_custom_op(name):
     _sardonyx._unregister_custom_op(domain, own_name)
 
 
-def _check_providers(providers, provider_options):
-    """Names and options as lists of equal length; ones that are not available are left out with a warning."""
-    if providers is None:
-        if provider_options:
-            raise ValueError("'provider_options' needs 'providers'")
-        return
-    if not isinstance(providers, (list, tuple)):
-        raise ValueError("'providers' must be a list of names, or of pairs of a name and its options")
-    if provider_options is not None and len(provider_options) != len(providers):
-        raise ValueError("'providers' and 'provider_options' must have the same length if both are given")
-    for provider in providers:
-        name = provider[0] if isinstance(provider, (tuple, list)) else provider
-        if not isinstance(name, str):
-            raise ValueError("'providers' must be a list of names, or of pairs of a name and its options")
-        if name not in get_available_providers():
-            warnings.warn(
-                "Specified provider '{}' is not in available provider names. Available providers: '{}'".format(
-                    name, ", ".join(get_available_providers())
-                )
-            )
-
-
 def _source(model):
     """A path as str, or bytes."""
     if isinstance(model, (str, bytes)):
@@ -186,9 +173,7 @@ class InferenceSession(_sardonyx.Session):
         for name in kwargs:
             if name not in ("disabled_optimizers", "enable_fallback", "read_config_from_model"):
                 raise TypeError("InferenceSession: unexpected argument '{}'".format(name))
-        if provider_options is None and isinstance(providers, dict):
-            raise ValueError("'providers' must be a list of names, or of pairs of a name and its options")
-        _check_providers(providers, provider_options)
+        _normalized(providers, provider_options, get_available_providers())
         model = _source(path_or_bytes)
         if isinstance(model, str) and not os.path.exists(model):
             raise NoSuchFile(
@@ -196,6 +181,8 @@ class InferenceSession(_sardonyx.Session):
                 "File doesn't exist".format(model)
             )
         options = sess_options if sess_options is not None else SessionOptions()
+        if os.environ.get("ORT_LOAD_CONFIG_FROM_MODEL") == "1":
+            options = _options_in_model(_sardonyx.Session(model, options).get_modelmeta(), options)
         super().__init__(model, options)
         self._options = options
         if options.optimized_model_filepath:
@@ -213,7 +200,59 @@ class InferenceSession(_sardonyx.Session):
 
     def set_providers(self, providers=None, provider_options=None):
         """Checks the names; the session stays on the CPU."""
-        _check_providers(providers, provider_options)
+        names, _ = _normalized(providers, provider_options, get_available_providers())
+        for name in names:
+            if name not in get_all_providers():
+                raise RuntimeError("Unknown Provider Type: " + name)
+
+    def get_input_memory_infos(self):
+        """Where each input is taken from."""
+        return [_cpu_memory_info() for _ in self.get_inputs()]
+
+    def get_output_memory_infos(self):
+        """Where each output is."""
+        return [_cpu_memory_info() for _ in self.get_outputs()]
+
+    def get_input_epdevices(self):
+        """The device of the provider that takes each input."""
+        return [OrtEpDevice() for _ in self.get_inputs()]
+
+    def get_provider_graph_assignment_info(self):
+        """The nodes that run, each by itself; where session.record_ep_graph_assignment_info is "1"."""
+        key = "session.record_ep_graph_assignment_info"
+        try:
+            asked = self._options.get_session_config_entry(key)
+        except RuntimeError:  # there is no such entry
+            asked = ""
+        if asked != "1":
+            raise Fail(
+                "[sardonyx] : 1 : FAIL : Session configuration entry '%s' must be set to \"1\" to retrieve EP graph "
+                "assignment information." % key
+            )
+        return [OrtEpAssignedSubgraph([OrtEpAssignedNode(name, domain, op)]) for name, domain, op in self._nodes()]
+
+    def get_tuning_results(self):
+        """Nothing is tuned on the CPU."""
+        return []
+
+    def set_tuning_results(self, results, *, error_on_invalid=False):
+        """Passed over, or an error where `error_on_invalid`: no provider here takes any."""
+        for index, result in enumerate(results if error_on_invalid else ()):
+            raise Fail(
+                "[sardonyx] : 1 : FAIL : Failed to load TuningResults (index=%d). Reason: Cannot find execution "
+                "provider %s" % (index, result.get("ep"))
+            )
+
+    def set_ep_dynamic_options(self, options):
+        """Accepted for compatibility: the CPU's provider has none."""
+        if not options:
+            raise InvalidArgument("set_ep_dynamic_options: expected at least one option")
+
+    @property
+    def _sess(self):
+        from .capi._pybind_state import SessionOfNames
+
+        return SessionOfNames(self)
 
     def disable_fallback(self):
         """Accepted for compatibility: there is nothing to fall back from."""
@@ -281,9 +320,15 @@ class IOBinding:
         """Binds an array (a list for a sequence, a dict for a map), which is not copied."""
         self._binding.bind_array(name, arr_on_cpu)
 
+    @property
+    def _iobinding(self):
+        from .capi._pybind_state import SessionIOBinding
+
+        return SessionIOBinding(self)
+
     def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
-        """Binds the memory at the address buffer_ptr."""
-        self._binding.bind_array(name, _memory(device_type, element_type, shape, buffer_ptr))
+        """Binds the memory at the address buffer_ptr; element_type is a NumPy type or a number of TensorProto.DataType."""
+        self._binding.bind_value(name, _memory(device_type, element_type, shape, buffer_ptr))
 
     def bind_ortvalue_input(self, name, ortvalue):
         self._binding.bind_value(name, ortvalue)
@@ -291,9 +336,11 @@ class IOBinding:
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
         """Binds the memory at the address buffer_ptr, of the output's type and shape, or leaves it to the library."""
         if buffer_ptr is None:
+            if device_type != "cpu":
+                raise NotImplemented("device \"%s\": there is \"cpu\" alone" % device_type)
             self._binding.leave_output(name)
         else:
-            self._binding.bind_output_memory(name, _memory(device_type, element_type, shape, buffer_ptr))
+            self._binding.bind_output(name, _memory(device_type, element_type, shape, buffer_ptr))
 
     def bind_ortvalue_output(self, name, ortvalue):
         """Runs write the output into the value's memory, whose type and shape must be the output's."""
@@ -310,7 +357,7 @@ class IOBinding:
         return self._binding.outputs()
 
     def get_outputs_as_ortvaluevector(self):
-        return self._binding.outputs()
+        return OrtValueVector(self._binding.outputs())
 
     def copy_outputs_to_cpu(self):
         """The results as arrays."""
@@ -327,7 +374,7 @@ class IOBinding:
 
 
 def _memory(device_type, element_type, shape, buffer_ptr):
-    """An array over foreign memory."""
+    """An OrtValue over foreign memory."""
     import ctypes
 
     import numpy
@@ -335,14 +382,22 @@ def _memory(device_type, element_type, shape, buffer_ptr):
     if device_type != "cpu":
         raise NotImplemented("device \"%s\": there is \"cpu\" alone" % device_type)
     if element_type is None or shape is None:
-        raise InvalidArgument("memory at an address needs element_type and shape")
-    dtype = numpy.dtype(element_type)
+        raise ValueError("`element_type` and `shape` are to be provided if pre-allocated memory is provided")
+    is_number = isinstance(element_type, int)
+    if is_number:
+        bytes_of_one = OrtValue.ortvalue_from_shape_and_type([1], element_type).tensor_size_in_bytes()
+        dtype = numpy.dtype("u%d" % bytes_of_one)
+    else:
+        dtype = numpy.dtype(element_type)
     size = dtype.itemsize
     for dim in shape:
         if dim < 0:
             raise InvalidArgument("shape: dimension is %d" % dim)
         size *= dim
     if size == 0:
-        return numpy.empty(shape, dtype)
-    memory = (ctypes.c_byte * size).from_address(buffer_ptr)
-    return numpy.frombuffer(memory, dtype).reshape(shape)
+        array = numpy.empty(shape, dtype)
+    else:
+        array = numpy.frombuffer((ctypes.c_byte * size).from_address(buffer_ptr), dtype).reshape(shape)
+    if is_number:
+        return OrtValue.ortvalue_from_numpy_with_onnx_type(array, element_type)
+    return OrtValue.ortvalue_from_numpy(array)

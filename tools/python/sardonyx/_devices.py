@@ -1,99 +1,8 @@
-"""Names of onnxruntime about devices, memory and extensions, where there is the CPU alone."""
+"""Names of onnxruntime about providers, their devices and vectors of values, where there is the CPU alone."""
 import enum
 
+from ._memory import cpu_memory_info
 from ._sardonyx import InvalidArgument, NotImplemented, OrtValue
-
-
-class OrtDevice:
-    """A place of memory; there is the CPU alone."""
-
-    def __init__(self, device_type="cpu", memory_type="default", device_id=0):
-        if device_type not in ("cpu", 0):
-            raise NotImplemented("OrtDevice: device %r: there is \"cpu\" alone" % (device_type,))
-        self._id = int(device_id)
-
-    @staticmethod
-    def make(name, device_id=0):
-        return OrtDevice(name, "default", device_id)
-
-    @staticmethod
-    def cpu():
-        return 0
-
-    def device_type(self):
-        return "cpu"
-
-    def device_id(self):
-        return self._id
-
-
-class OrtAllocatorType(enum.IntEnum):
-    """Kinds of allocators; all memory here comes from pools of sessions."""
-
-    INVALID = -1
-    ORT_DEVICE_ALLOCATOR = 0
-    ORT_ARENA_ALLOCATOR = 1
-
-
-class OrtMemType(enum.IntEnum):
-    """What memory is for; on the CPU all are alike."""
-
-    CPU_INPUT = -2
-    CPU_OUTPUT = -1
-    CPU = -1
-    DEFAULT = 0
-
-
-class OrtMemoryInfo:
-    """Memory of the CPU: name "Cpu", id 0."""
-
-    def __init__(self, name, allocator_type=OrtAllocatorType.ORT_DEVICE_ALLOCATOR, id=0, mem_type=OrtMemType.DEFAULT):
-        if name != "Cpu":
-            raise NotImplemented("OrtMemoryInfo: memory %r: there is \"Cpu\" alone" % (name,))
-        self.name, self.allocator_type = name, OrtAllocatorType(allocator_type)
-        self.id, self.mem_type = int(id), OrtMemType(mem_type)
-
-
-class OrtArenaCfg:
-    """How an arena grows: (max_mem, arena_extend_strategy, initial_chunk_size_bytes, max_dead_bytes_per_chunk) in
-    bytes, or a dict of these and further names. Checked and kept; SessionOptions.memory_limit is what limits memory.
-    """
-
-    _DEFAULTS = {
-        "max_mem": 0,
-        "arena_extend_strategy": -1,
-        "initial_chunk_size_bytes": -1,
-        "max_dead_bytes_per_chunk": -1,
-        "initial_growth_chunk_size_bytes": -1,
-        "max_power_of_two_extend_bytes": -1,
-    }
-
-    def __init__(self, *args, **kwargs):
-        given = dict(args[0]) if len(args) == 1 and isinstance(args[0], dict) else dict(zip(self._DEFAULTS, args))
-        given.update(kwargs)
-        unknown = [name for name in given if name not in self._DEFAULTS]
-        if unknown:
-            raise ValueError("OrtArenaCfg: there is no %r; there are %s" % (unknown[0], ", ".join(self._DEFAULTS)))
-        for name, default in self._DEFAULTS.items():
-            value = int(given.get(name, default))
-            if value < default or (name == "arena_extend_strategy" and value > 1):
-                raise InvalidArgument("OrtArenaCfg: %s: %d is no valid value" % (name, value))
-            setattr(self, name, value)
-
-
-def create_and_register_allocator(mem_info, arena_cfg=None):
-    """Checks its arguments. Sessions take memory from pools of their own, shared ones make no difference to them."""
-    if not isinstance(mem_info, OrtMemoryInfo):
-        raise TypeError("create_and_register_allocator: mem_info: expected an OrtMemoryInfo, got %r" % (mem_info,))
-    if not isinstance(arena_cfg, (OrtArenaCfg, type(None))):
-        raise TypeError("create_and_register_allocator: arena_cfg: expected an OrtArenaCfg, got %r" % (arena_cfg,))
-
-
-def create_and_register_allocator_v2(provider_type, mem_info, options, arena_cfg=None):
-    """The same for a provider, which can be "CPUExecutionProvider"."""
-    if provider_type != "CPUExecutionProvider":
-        raise NotImplemented("create_and_register_allocator_v2: there is no provider %r" % (provider_type,))
-    create_and_register_allocator(mem_info, arena_cfg)
 
 
 class OrtValueVector(list):
@@ -117,6 +26,11 @@ class OrtValueVector(list):
     def dlpack_at(self, index):
         return self[index].to_dlpack()
 
+    def to_dlpacks(self, to_tensor):
+        """A capsule of each, or what `to_tensor` makes of it."""
+        capsules = [value.to_dlpack() for value in self]
+        return capsules if to_tensor is None else [to_tensor(capsule) for capsule in capsules]
+
 
 def copy_tensors(src, dst, stream=None):
     """Writes the elements of each OrtValue of `src` into the memory of the one of `dst`; types and shapes must fit."""
@@ -127,6 +41,66 @@ def copy_tensors(src, dst, stream=None):
         raise InvalidArgument("copy_tensors: %d sources for %d targets" % (len(src), len(dst)))
     for source, target in zip(src, dst):
         OrtValue._copy(target, source)
+
+
+class OrtHardwareDeviceType(enum.IntEnum):
+    """Kinds of devices that providers run on."""
+
+    CPU = 0
+    GPU = 1
+    NPU = 2
+
+
+class OrtHardwareDevice:
+    """The CPU."""
+
+    type, vendor, vendor_id, device_id = OrtHardwareDeviceType.CPU, "", 0, 0
+
+    @property
+    def metadata(self):
+        return {}
+
+
+class OrtEpDevice:
+    """What the provider of the CPU runs on."""
+
+    ep_name, ep_vendor = "CPUExecutionProvider", "Microsoft"
+    device = OrtHardwareDevice()
+
+    @property
+    def ep_metadata(self):
+        return {}
+
+    @property
+    def ep_options(self):
+        return {}
+
+    def memory_info(self, memory_type):
+        return cpu_memory_info()
+
+
+class OrtEpAssignedNode:
+    """A node and the provider that runs it: name, domain, op_type."""
+
+    def __init__(self, name, domain, op_type):
+        self.name, self.domain, self.op_type = name, domain, op_type
+
+
+class OrtEpAssignedSubgraph:
+    """Nodes that a provider runs together."""
+
+    ep_name = "CPUExecutionProvider"
+
+    def __init__(self, nodes):
+        self._nodes = nodes
+
+    def get_nodes(self):
+        return list(self._nodes)
+
+
+def get_ep_devices():
+    """The devices of all providers: that of the CPU's."""
+    return [OrtEpDevice()]
 
 
 def preload_dlls(cuda=True, cudnn=True, msvc=True, directory=None):
@@ -153,19 +127,9 @@ def _refusing_class(name, instead, *functions):
 
 
 _NO_LIBRARIES = "there is the CPU alone, and no provider can be loaded"
-_NO_ADAPTERS = "weights of adapters are no part of a session; SessionOptions.add_initializer replaces weights"
-get_ep_devices = _refusing("get_ep_devices", "there is the CPU alone; get_available_providers() names its provider")
 register_execution_provider_library = _refusing("register_execution_provider_library", _NO_LIBRARIES)
 unregister_execution_provider_library = _refusing("unregister_execution_provider_library", _NO_LIBRARIES)
 set_global_thread_pool_sizes = _refusing(
     "set_global_thread_pool_sizes", "set SessionOptions.intra_op_num_threads of each session"
 )
-AdapterFormat = _refusing_class("AdapterFormat", _NO_ADAPTERS, "read_adapter")
-LoraAdapter = _refusing_class("LoraAdapter", _NO_ADAPTERS, "Load")
 ModelCompiler = _refusing_class("ModelCompiler", "SessionOptions.optimized_model_filepath writes an optimised model")
-SparseTensor = _refusing_class(
-    "SparseTensor",
-    "sparse values can't be made in Python; give arrays",
-    "sparse_coo_from_numpy",
-    "sparse_csr_from_numpy",
-)

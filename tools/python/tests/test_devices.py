@@ -72,33 +72,75 @@ class Names(unittest.TestCase):
 
     def test_memory(self):
         info = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        self.assertEqual((info.name, info.device_id, info.device_vendor_id), ("Cpu", 0, 0))
+        self.assertEqual(info.device_mem_type, ort.OrtDeviceMemoryType.DEFAULT)
+        own = ort.OrtMemoryInfo.create_v2(
+            "Own", ort.OrtMemoryInfoDeviceType.CPU, 7, 1, ort.OrtDeviceMemoryType.HOST_ACCESSIBLE, 64,
+            ort.OrtAllocatorType.ORT_DEVICE_ALLOCATOR,
+        )
+        self.assertEqual((own.name, own.device_id, own.device_vendor_id, own.mem_type), ("Own", 1, 7, 0))
+        with self.assertRaisesRegex(RuntimeError, "device is not supported"):
+            ort.OrtMemoryInfo("Tape", ort.OrtAllocatorType.ORT_DEVICE_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+
+    def test_arenas(self):
+        info = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
         arena = ort.OrtArenaCfg(1 << 20, -1, -1, -1)
         self.assertEqual((arena.max_mem, ort.OrtArenaCfg({"max_mem": 5}).max_mem), (1 << 20, 5))
-        ort.create_and_register_allocator(info, arena)
-        ort.create_and_register_allocator_v2("CPUExecutionProvider", info, {}, arena)
-        with self.assertRaisesRegex(ValueError, "no 'max_memory'; there are max_mem"):
+        self.assertEqual(ort.OrtArenaCfg({"arena_extend_strategy": 11}).arena_extend_strategy, 11)
+        with self.assertRaisesRegex(RuntimeError, "Invalid OrtArenaCfg option: max_memory"):
             ort.OrtArenaCfg({"max_memory": 5})
-        with self.assertRaises(ort.InvalidArgument):
-            ort.OrtArenaCfg(0, 7, -1, -1)
-        with self.assertRaises(ort.NotImplemented):
-            ort.OrtMemoryInfo("Cuda", ort.OrtAllocatorType.ORT_DEVICE_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        with self.assertRaisesRegex(ort.InvalidArgument, "arena extend strategy"):
+            ort.create_and_register_allocator(info, ort.OrtArenaCfg(0, 7, -1, -1))
+        graphics = ort.OrtMemoryInfo("Cuda", ort.OrtAllocatorType.ORT_DEVICE_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        with self.assertRaisesRegex(ort.InvalidArgument, "no memory of Cuda"):
+            ort.create_and_register_allocator(graphics)
         with self.assertRaises(TypeError):
             ort.create_and_register_allocator("Cpu", arena)
+
+    def test_sessions_take_memory_from_the_registered_arena(self):
+        info = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        ort.create_and_register_allocator_v2("CPUExecutionProvider", info, {}, ort.OrtArenaCfg(1 << 22, -1, -1, -1))
+        self.addCleanup(ort.create_and_register_allocator, info, None)
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.use_env_allocators", "1")
+        sharing = ort.InferenceSession(models.unary("Exp"), options)
+        apart = ort.InferenceSession(models.unary("Exp"))
+        small, large = np.zeros((2, 3), np.float32), np.zeros((1 << 20, 3), np.float32)
+        for session in (sharing, apart):
+            self.assertEqual(session.run(None, {"x": small})[0].sum(), 6)
+        self.assertEqual(apart.run(None, {"x": large})[0].shape, large.shape)
+        with self.assertRaises(RuntimeError):
+            sharing.run(None, {"x": large})
+        self.assertEqual(sharing.run(None, {"x": small})[0].sum(), 6)
+
+    def test_places(self):
+        cpu, cuda = ort.OrtDevice.make("cpu", 0), ort.OrtDevice.make("cuda", 1)
+        self.assertEqual((cpu.device_type(), cpu.device_id(), cpu.device_mem_type()), (ort.OrtDevice.cpu(), 0, 0))
+        self.assertEqual(cpu.device_vendor_id(), ort.OrtDeviceVendorId.NONE)
+        self.assertEqual((cuda.device_type(), cuda.device_id()), (ort.OrtDevice.gpu(), 1))
+        self.assertEqual(cuda.device_vendor_id(), ort.OrtDeviceVendorId.NVIDIA)
+        by_numbers = ort.OrtDevice(ort.OrtDevice.npu(), ort.OrtDevice.default_memory(), 0x5143, 2)
+        self.assertEqual((by_numbers.device_vendor_id(), by_numbers.device_id()), (0x5143, 2))
+        x = np.float32([1, 2])
+        self.assertEqual(ort.OrtValue.ortvalue_from_numpy(x, cpu).data_ptr(), x.ctypes.data)
+        for refused in (cuda, "cuda"):
+            with self.assertRaises(ort.NotImplemented):
+                ort.OrtValue.ortvalue_from_numpy(x, refused)
+        with self.assertRaisesRegex(RuntimeError, "Unsupported device type: tape"):
+            ort.OrtDevice.make("tape", 0)
 
     def test_what_is_not_there_says_so(self):
         ort.preload_dlls(cuda=False)
         self.assertFalse(ort.has_collective_ops())
         value = ort.OrtValue.ortvalue_from_numpy(np.float32([1]))
         self.assertTrue(value.has_value())
+        (device,) = ort.get_ep_devices()
+        self.assertEqual((device.ep_name, device.device.type), ("CPUExecutionProvider", ort.OrtHardwareDeviceType.CPU))
         for call, said in (
-            (ort.get_ep_devices, "there is the CPU alone"),
             (lambda: ort.register_execution_provider_library("x", "y.so"), "no provider can be loaded"),
             (lambda: ort.set_global_thread_pool_sizes(1, 1), "intra_op_num_threads"),
-            (lambda: ort.LoraAdapter(), "add_initializer"),
-            (lambda: ort.AdapterFormat.read_adapter("x"), "add_initializer"),
             (lambda: ort.ModelCompiler(ort.SessionOptions(), "x"), "optimized_model_filepath"),
-            (lambda: ort.SparseTensor.sparse_coo_from_numpy([1], None, None, None), "give arrays"),
-            (value.as_sparse_tensor, "all elements"),
+            (lambda: ort.OrtValue.ortvalue_from_shape_and_type([1], np.float32, "cuda"), "\"cpu\" alone"),
         ):
             with self.assertRaisesRegex(ort.NotImplemented, said):
                 call()
