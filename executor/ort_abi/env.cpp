@@ -32,13 +32,25 @@ struct EnvRequest {
   const OrtKeyValuePairs* config = nullptr;
 };
 
+int threads_of(int asked) {
+  const int count = thread_count(asked);
+  return count > 0 ? count : process_thread_pool()->concurrency();
+}
+
+// Nodes run one after another: what a program makes threads for several at a time for helps the
+// loops of one.
+void set_pool(OrtEnv& env, const OrtThreadingOptions& threading) {
+  env.has_pool = true;
+  env.pool_threads = thread_count(threading.intra_op_threads);
+  if (threading.custom.create) env.pool_threads = threads_of(env.pool_threads);
+  env.pool = made_pool(threading.custom, env.pool_threads,
+                       threads_of(threading.inter_op_threads) - 1, /*is_apart=*/true);
+}
+
 OrtEnv* made_env(const EnvRequest& request) {
   auto env = std::make_unique<OrtEnv>(request.destination, request.level, request.id);
   if (request.config) env->config = *request.config;
-  if (!request.threading) return env.release();
-  env->has_pool = true;
-  env->pool_threads = thread_count(request.threading->intra_op_threads);
-  env->pool = made_pool(request.threading->custom, env->pool_threads, 0, /*is_apart=*/true);
+  if (request.threading) set_pool(*env, *request.threading);
   return env.release();
 }
 

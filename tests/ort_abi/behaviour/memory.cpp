@@ -1,5 +1,6 @@
 // Memory infos, allocators, arenas, devices and environments.
 #include <atomic>
+#include <thread>
 
 #include "tests/ort_abi/behaviour/transcript.h"
 
@@ -260,6 +261,35 @@ void memory_chapter() {
   devices();
 }
 
+std::atomic<int> threads_made = 0, threads_joined = 0;
+
+// How many threads a program is asked for by pools that all sessions share.
+void own_threads(int intra, int inter) {
+  threads_made = threads_joined = 0;
+  OrtThreadingOptions* threading = nullptr;
+  ANSWER(CreateThreadingOptions(&threading));
+  ANSWER(SetGlobalIntraOpNumThreads(threading, intra));
+  ANSWER(SetGlobalInterOpNumThreads(threading, inter));
+  ANSWER(
+      SetGlobalCustomCreateThreadFn(threading, [](void*, OrtThreadWorkerFn work, void* argument) {
+        ++threads_made;
+        return reinterpret_cast<OrtCustomThreadHandle>(new std::thread(work, argument));
+      }));
+  ANSWER(SetGlobalCustomJoinThreadFn(threading, [](OrtCustomThreadHandle handle) {
+    ++threads_joined;
+    auto* thread = reinterpret_cast<std::thread*>(const_cast<OrtCustomHandleType*>(handle));
+    thread->join();
+    delete thread;
+  }));
+  OrtEnv* env = nullptr;
+  ANSWER(CreateEnvWithGlobalThreadPools(ORT_LOGGING_LEVEL_FATAL, "own", threading, &env));
+  line("threads of " + std::to_string(intra) + " and " + std::to_string(inter),
+       threads_made.load());
+  lib.api->ReleaseEnv(env);
+  line("joined", threads_joined.load());
+  lib.api->ReleaseThreadingOptions(threading);
+}
+
 void env_chapter() {
   OrtEnv* again = nullptr;
   ANSWER(CreateEnv(ORT_LOGGING_LEVEL_FATAL, "other", &again));
@@ -289,6 +319,10 @@ void env_chapter() {
   run("with pools", session, {"x"}, {tensor<float>({1, 3}, {-1, 2, 3})}, {"y"});
   lib.api->ReleaseSession(session);
   lib.api->ReleaseEnv(lib.env);
+  for (const int intra : {0, 1, 2, 3}) {
+    for (const int inter : {0, 1, 4})
+      own_threads(intra, inter);
+  }
   for (const int level : {0, 2, 3}) {
     for (const int session_level : {-1, 0, 3}) {
       const std::string label =
