@@ -43,6 +43,9 @@ void Scheduler::close() {
     end(job, {Status::kUnavailable, "the model is being unloaded"}, Failure::kRejected);
   std::unique_lock lock(mutex_);
   all_free_.wait(lock, [&] { return free_ == policy_.instances; });
+  lock.unlock();
+  wait_for_delivery();
+  lock.lock();
   threads_.release(std::exchange(reserved_, 0));
 }
 

@@ -113,6 +113,7 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   void end(const JobPointer& job, ServingError error, Failure kind);
   void finish(const JobPointer& job, InferResult result, std::optional<Failure> failure);
   void deliver(const JobPointer& job, InferResult result);
+  void wait_for_delivery();
 
   const SchedulingPolicy policy_;
   const std::vector<std::string> input_names_, output_names_;
@@ -131,6 +132,8 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   std::atomic<int64_t> typical_ns_ = -1;  // of a run, of late; -1: there was none
 
   std::mutex order_mutex_;
+  std::condition_variable delivered_;
+  bool is_delivering_ = false;  // one thread gives answers at a time, without the lock
   uint64_t next_ordinal_ = 0, next_to_deliver_ = 0;
   std::map<uint64_t, std::pair<JobPointer, InferResult>> out_of_order_;
 };

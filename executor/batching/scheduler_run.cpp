@@ -201,16 +201,30 @@ void Scheduler::finish(const JobPointer& job, InferResult result, std::optional<
   }
 }
 
-// Answers of requests that came earlier are given first.
+// Answers of requests that came earlier are given first. Whoever is told may submit or cancel
+// requests, whose answers are then given by the thread that is at it.
 void Scheduler::deliver(const JobPointer& job, InferResult result) {
-  const std::lock_guard lock(order_mutex_);
+  std::unique_lock lock(order_mutex_);
   out_of_order_.emplace(job->ordinal, std::pair(job, std::move(result)));
+  if (is_delivering_) return;
+  is_delivering_ = true;
   while (!out_of_order_.empty() && out_of_order_.begin()->first == next_to_deliver_) {
-    auto& [next, ready] = out_of_order_.begin()->second;
-    next->done(std::move(ready));
-    out_of_order_.erase(out_of_order_.begin());
+    auto next = out_of_order_.extract(out_of_order_.begin());
     ++next_to_deliver_;
+    lock.unlock();
+    auto& [ready, answer] = next.mapped();
+    const InferDone done = std::move(ready->done);
+    done(std::move(answer));
+    lock.lock();
   }
+  is_delivering_ = false;
+  // Under the lock: the destructor may go on as soon as it is given back.
+  delivered_.notify_all();
+}
+
+void Scheduler::wait_for_delivery() {
+  std::unique_lock lock(order_mutex_);
+  delivered_.wait(lock, [&] { return !is_delivering_; });
 }
 
 }  // namespace sardonyx::serving

@@ -402,6 +402,35 @@ TEST_F(SchedulerTest, AnswersComeInOrderWhereThatIsAskedFor) {
   EXPECT_THAT(order, ElementsAre(1, 2));
 }
 
+TEST_F(SchedulerTest, WhoeverIsToldInOrderMaySubmitAndCancel) {
+  SchedulingPolicy policy = batching(1);
+  policy.preserves_order = true;
+  policy.inline_below = 1h;
+  start(policy);
+  std::mutex mutex;
+  std::vector<int> order;
+  std::promise<void> done;
+  const auto note = [&](int number) {
+    const std::lock_guard lock(mutex);
+    order.push_back(number);
+    if (order.size() == 4) done.set_value();
+  };
+  const auto submit_noting = [&](int number, bool may_run_here) {
+    return scheduler_->submit(
+        request_of({1}), [&, number](InferResult&&) { note(number); }, may_run_here);
+  };
+  scheduler_->submit(request_of({1}), [&](InferResult&&) {
+    submit_noting(2, /*may_run_here=*/true);
+    submit_noting(3, /*may_run_here=*/false);
+    scheduler_->cancel(submit_noting(4, /*may_run_here=*/false));
+    note(1);
+  });
+  ASSERT_EQ(done.get_future().wait_for(30s), std::future_status::ready)
+      << "a callback that submits waits for itself";
+  EXPECT_THAT(order, ElementsAre(1, 2, 3, 4));
+  scheduler_->close();
+}
+
 TEST_F(SchedulerTest, AQuickModelRunsInTheThreadThatAsks) {
   SchedulingPolicy policy = batching(1);
   policy.inline_below = 1h;

@@ -103,8 +103,9 @@ SX_API void sx_request_cancel(sx_request* request);
 /* The request itself goes on. NULL is allowed. */
 SX_API void sx_request_destroy(sx_request* request);
 
-/* Waits for the answer. `outputs` has a place for each output of the model: handles of the
- * caller's, NULL for those that were not asked for, and for all where it fails. */
+/* Waits for the answer; not to be called by a callback. `outputs` has a place for each output of
+ * the model: handles of the caller's, NULL for those that were not asked for, and for all where it
+ * fails. */
 SX_API sx_status sx_batcher_run(sx_batcher* batcher, const sx_value* const* inputs, size_t count,
                                 const sx_request_options* options, sx_value** outputs,
                                 size_t output_count);
