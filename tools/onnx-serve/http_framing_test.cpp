@@ -189,6 +189,22 @@ TEST_F(HttpFraming, WhileABodyIsDecompressedOthersAreServed) {
   EXPECT_EQ(status, 400);
 }
 
+TEST_F(HttpFraming, DecompressionEndsWithTheTimeOfARequest) {
+  HttpRequest request;
+  request.fields.set("Accept-Encoding", "gzip");
+  HttpAnswer bomb;
+  bomb.text.assign(200'000'000, ' ');
+  compress_answer(request, bomb);
+  ServerProcess server({"--model-repository", folder_->path().string(), "--request-timeout=0.001"});
+  HttpClient client(server.port());
+  client.write(post("Content-Encoding: gzip\r\nContent-Length: " +
+                    std::to_string(bomb.text.size()) + "\r\n") +
+               bomb.text);
+  const Reply reply = client.read();
+  EXPECT_EQ(reply.status, 504) << reply.body;
+  EXPECT_THAT(reply.body, HasSubstr("decompressed"));
+}
+
 TEST_F(HttpFraming, LargeBodiesComeWhole) {
   const std::string data(40'000'000, '\0');
   const std::string head =

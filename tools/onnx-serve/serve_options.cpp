@@ -201,6 +201,7 @@ void finish(const Raw& raw, ServeOptions& options) {
                           : serving::machine_memory() / 10 * 9;
   options.api.triton_metrics = raw.metrics == "triton";
   options.api.request_timeout = seconds<std::chrono::microseconds>(raw.request_timeout);
+  options.http.limits.decompression = options.api.request_timeout;
   options.poll_period = seconds<std::chrono::milliseconds>(raw.poll_seconds);
   options.drain_delay = seconds<std::chrono::milliseconds>(raw.drain_delay);
   options.drain_timeout = seconds<std::chrono::milliseconds>(raw.drain_timeout);

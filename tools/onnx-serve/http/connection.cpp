@@ -223,7 +223,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
         refusal = co_await read_text(body, length, taken);
       }
       if (refusal || is_gone_) co_return refusal;
-      if (!is_plain) refusal = co_await decompress(body, taken);
+      if (!is_plain) refusal = co_await decompress(body, request.received, taken);
       if (refusal || is_gone_) co_return refusal;
       co_return split_body(request, std::move(body));
     }
@@ -247,20 +247,24 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     co_return refusal;
   }
 
-  // In steps, between which others are served; ends early where the client leaves.
-  asio::awaitable<std::optional<HttpAnswer>> decompress(std::string& body, TakenBytes& taken) {
+  // In steps, between which others are served; ends early where the client leaves or its time has
+  // passed.
+  asio::awaitable<std::optional<HttpAnswer>> decompress(std::string& body,
+                                                        Clock::time_point received,
+                                                        TakenBytes& taken) {
     using State = Decompressor::State;
     Decompressor decompressor(body, context_.limits.body_bytes, kJsonPadding, taken);
     deadline = Clock::time_point::max();
     State state = decompressor.step();
     if (state == State::kGoesOn) {
       context_.thread.begin_run(*this, [this] { is_gone_ = true; });
-      while (state == State::kGoesOn && !is_gone_) {
+      while (state == State::kGoesOn && !is_gone_ && !is_late(received)) {
         co_await asio::post(context_.thread.context(), asio::use_awaitable);
         state = decompressor.step();
       }
       context_.thread.end_run(*this);
     }
+    if (state == State::kGoesOn && !is_gone_) co_return time_is_up();
     if (state == State::kNoMemory) co_return too_much_memory();
     if (state == State::kTooLarge) co_return error_answer(413, body_limit_text());
     if (state == State::kWrong)
@@ -269,6 +273,15 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     co_return std::nullopt;
   }
 
+  bool is_late(Clock::time_point received) const {
+    const std::chrono::microseconds limit = context_.limits.decompression;
+    return limit.count() > 0 && Clock::now() >= received + limit;
+  }
+
+  static HttpAnswer time_is_up() {
+    return error_answer({Status::kDeadlineExceeded,
+                         "Request timeout expired: the body was still being decompressed"});
+  }
   static HttpAnswer too_much_memory() { return error_answer(503, kBudgetIsUsedUp); }
 
   static HttpAnswer wrong_header_length(std::string_view given, uint64_t length) {

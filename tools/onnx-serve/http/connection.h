@@ -19,6 +19,9 @@ struct HttpLimits {
   size_t connections = 20'000;
   std::chrono::seconds idle{75};    // between requests
   std::chrono::seconds header{10};  // from the first wait for a request to the end of its header
+  // From the first byte of a request until its body is decompressed; 0: no limit. What comes then
+  // is up to the handler.
+  std::chrono::microseconds decompression{0};
   std::chrono::seconds transfer = Progress::kLeastForAnswer;  // the least; see Progress
 };
 
