@@ -271,6 +271,13 @@ class Optimisers(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "momentum"):
             optimizer.param_groups[0]["momentum"] = "a lot"
 
+    def test_lbfgs_has_one_group(self):
+        optimizer = optim.LBFGS([nn.Parameter(eager.ones(2))])
+        with self.assertRaisesRegex(ValueError, "LBFGS has one group"):
+            optimizer.add_param_group({"params": [nn.Parameter(eager.ones(1))]})
+        optimizer.param_groups[0]["lr"] = 0.5
+        self.assertEqual(optimizer.param_groups[0]["lr"], 0.5)
+
     def test_of_ones_own(self):
         p = nn.Parameter(eager.ones(2))
         optimizer = Signs([p], lr=0.5)

@@ -115,6 +115,8 @@ class _ExtendedOptimizer:
 
     def add_param_group(self, param_group):
         """A further group: {"params": tensors} and options that differ from the others'."""
+        if not self._is_of_python and not hasattr(self, "_set_groups"):
+            raise ValueError(f"{type(self).__name__} has one group: give it all parameters when it is made")
         options = {**self.defaults, **param_group}
         params = _tensors(options.pop("params"))
         if self._is_of_python:
