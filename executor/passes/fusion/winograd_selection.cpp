@@ -1,7 +1,7 @@
 // Conv and FusedConv of dense 3x3 windows may be computed by Winograd's
 // algorithm: fewer multiplications, results that differ from the direct sum in the last places. It
 // does not fire
-//  1. for strides, dilations or groups other than 1,
+//  1. for strides or groups other than 1,
 //  2. for fewer than 16 channels on either side, which do not fill a block,
 //  3. for other elements than float.
 // Whether it pays for the sizes at hand is for the kernel to say.
@@ -16,7 +16,7 @@ bool has_dense_window(const Node& node, const ops::ConvAttrs& attrs) {
   if (!known || known->size() != 4) return false;
   const Shape& shape = *known;
   return shape[0] >= 16 && shape[1] >= 16 && shape[2] == 3 && shape[3] == 3 && attrs.group == 1 &&
-         all_are(attrs.strides, 1) && all_are(attrs.dilations, 1);
+         all_are(attrs.strides, 1);
 }
 
 }  // namespace

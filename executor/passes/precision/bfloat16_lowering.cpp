@@ -35,8 +35,10 @@ bool has_windows_side_by_side(const Node& node, const ops::ConvTransposeAttrs& a
 }
 
 bool is_faster_in_float32(const Node& node) {
-  if (is_fused(node, "FusedConv"))
-    return node.attrs.as<ops::FusedConvAttrs>().allows_winograd && !computes_bfloat16_by_tiles();
+  if (is_fused(node, "FusedConv")) {
+    const auto& attrs = node.attrs.as<ops::FusedConvAttrs>();
+    return attrs.allows_winograd && all_are(attrs.dilations, 1) && !computes_bfloat16_by_tiles();
+  }
   if (is_op(node, "ConvTranspose"))
     return !has_windows_side_by_side(node, node.attrs.as<ops::ConvTransposeAttrs>());
   return is_fused(node, "FusedConvTranspose") &&

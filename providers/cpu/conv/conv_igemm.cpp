@@ -1,20 +1,17 @@
 #include "providers/cpu/conv/conv_igemm.h"
-#include "ir/core/threading/parallel_for.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "ir/core/threading/interruptible_loops.h"
-#include "providers/cpu/conv/igemm_f32.h"
-#include "providers/cpu/conv/tiled_conv.h"
+#include "ir/core/threading/parallel_for.h"
+#include "providers/cpu/conv/conv_igemm_kernel.h"
 
 namespace sardonyx::cpu {
 namespace {
 
-class ConvIgemmKernel : public TiledConvKernel {
+class ConvIgemmKernel final : public IgemmTileKernel {
  public:
-  ConvIgemmKernel(const ConvParams& form, TiledConvWeights weights, int threads)
-      : TiledConvKernel(form, std::move(weights), threads, /*may_share_outputs=*/true) {}
+  using IgemmTileKernel::IgemmTileKernel;
 
  private:
   void pad(const TiledConvWork& share, int64_t image, int64_t group,
@@ -69,42 +66,17 @@ class ConvIgemmKernel : public TiledConvKernel {
 
   bool convolve(const TiledConvWork& share, int64_t image, int64_t group,
                 const OutputTile& tile) const override {
-    const ImageSteps in = f_.read_steps(), out = f_.out_steps();
-    const int64_t channel = group * f_.outputs;
-    const int64_t place =
-        place_of(image, tile) +
-        (f_.to == ImageOrder::kPixels ? channel : channel / kChannelBlock * out.block);
-    ConvolutionRows rows;
+    const ImageSteps in = f_.read_steps();
+    const int64_t place = first_output(image, group, tile);
+    ConvolutionRows rows = rows_to(share, group, tile, place);
     rows.in = first_window(share, image, group, tile);
     rows.offsets = offsets();
     rows.weights = weights() + group * weights_size();
-    rows.bias = bias() + group * rounded_up(f_.outputs, kConvolutionUnit);
     rows.residual =
         f_.has_residual ? static_cast<const float*>(share.args.inputs[3]) + place : nullptr;
-    rows.out = static_cast<float*>(share.args.outputs[0]) + place;
     rows.in_row = f_.stride[0] * in.row;
     rows.in_column = f_.stride[1] * in.column;
-    rows.out_steps = out;
-    rows.columns = tile.columns;
-    rows.outputs = f_.outputs;
-    rows.low = f_.finish.low;
-    rows.high = f_.finish.high;
-    const int64_t products = tile.rows * tile.columns * f_.elements() * kConvolutionUnit;
-    const int64_t most = std::max<int64_t>(kProductsPerPoll / products, 1) * kConvolutionUnit;
-    const auto [begin, end] = share.outputs;
-    for (int64_t output = begin; output < end; output += most) {
-      if (output > begin && share.sign.ask()) return false;
-      convolve_rows(rows, 0, tile.rows, output, std::min(end, output + most));
-    }
-    return true;
-  }
-
-  void apply(const TiledConvWork& share, int64_t image, const OutputTile& tile) const override {
-    const IndexRange outputs = shares_outputs_ ? share.outputs : IndexRange{0, f_.out_channels()};
-    apply_to_pixels(*f_.finish.function,
-                    static_cast<float*>(share.args.outputs[0]) + place_of(image, tile),
-                    tile.rows * tile.columns, f_.out_steps(), f_.to == ImageOrder::kBlocks,
-                    outputs.begin, outputs.end);
+    return multiply(share, rows, tile.rows);
   }
 };
 
@@ -117,8 +89,8 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
     const int64_t units = (form.outputs + kConvolutionUnit - 1) / kConvolutionUnit;
     parallel_for_each(form.groups * units, request.threads, [&](int64_t task) {
       const int64_t group = task / units, first = task % units * kConvolutionUnit;
-      pack_conv_weights(from + (group * form.outputs + first) * form.elements(), order,
-                        std::min(kConvolutionUnit, form.outputs - first),
+      pack_conv_weights(from + (group * form.outputs + first) * form.elements(), form.elements(),
+                        order, std::min(kConvolutionUnit, form.outputs - first),
                         to + group * size + first * form.elements());
     });
   });
@@ -126,10 +98,51 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
 
 }  // namespace
 
+int64_t IgemmTileKernel::first_output(int64_t image, int64_t group, const OutputTile& tile) const {
+  const int64_t channel = group * f_.outputs;
+  return place_of(image, tile) +
+         (f_.to == ImageOrder::kPixels ? channel : channel / kChannelBlock * f_.out_steps().block);
+}
+
+ConvolutionRows IgemmTileKernel::rows_to(const TiledConvWork& share, int64_t group,
+                                         const OutputTile& tile, int64_t place) const {
+  ConvolutionRows rows{};
+  rows.bias = bias() + group * rounded_up(f_.outputs, kConvolutionUnit);
+  rows.out = static_cast<float*>(share.args.outputs[0]) + place;
+  rows.out_steps = f_.out_steps();
+  rows.columns = tile.columns;
+  rows.outputs = f_.outputs;
+  rows.low = f_.finish.low;
+  rows.high = f_.finish.high;
+  return rows;
+}
+
+bool IgemmTileKernel::multiply(const TiledConvWork& share, const ConvolutionRows& rows,
+                               int64_t count) const {
+  const int64_t products =
+      count * rows.columns * static_cast<int64_t>(rows.offsets.size()) * kConvolutionUnit;
+  const int64_t most = std::max<int64_t>(kProductsPerPoll / products, 1) * kConvolutionUnit;
+  const auto [begin, end] = share.outputs;
+  for (int64_t output = begin; output < end; output += most) {
+    if (output > begin && share.sign.ask()) return false;
+    convolve_rows(rows, 0, count, output, std::min(end, output + most));
+  }
+  return true;
+}
+
+void IgemmTileKernel::apply(const TiledConvWork& share, int64_t image,
+                            const OutputTile& tile) const {
+  const IndexRange outputs = shares_outputs_ ? share.outputs : IndexRange{0, f_.out_channels()};
+  apply_to_pixels(*f_.finish.function,
+                  static_cast<float*>(share.args.outputs[0]) + place_of(image, tile),
+                  tile.rows * tile.columns, f_.out_steps(), f_.to == ImageOrder::kBlocks,
+                  outputs.begin, outputs.end);
+}
+
 Prepared prepare_conv_igemm(const KernelRequest& request, const ops::ConvAttrs& attrs,
                             const ops::FusedActivation& activation) {
   if (const char* why = why_unsupported_image(request, true)) return Prepared::refuse(why);
-  const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
   const auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
@@ -138,14 +151,8 @@ Prepared prepare_conv_igemm(const KernelRequest& request, const ops::ConvAttrs& 
   IndirectionBuffer walk = make_indirection(form);
   TiledConvWeights weights{std::move(walk.offsets), packed_weights(request, form, walk.order),
                            packed_bias_in_groups(request, form.groups, kConvolutionUnit)};
-  Prepared prepared = Prepared::accept(
-      std::make_unique<ConvIgemmKernel>(form, std::move(weights), request.threads), "direct");
-  prepared.input_layouts.resize(request.inputs.size());
-  prepared.input_layouts[0] = layout_for(form.from, x.shape);
-  prepared.output_layouts = {layout_for(form.to, y.shape)};
-  if (form.has_residual) prepared.input_layouts[3] = prepared.output_layouts[0];
-  prepared.unread_inputs = 1u << 1 | 1u << 2;
-  return prepared;
+  return accept_tiled(std::make_unique<ConvIgemmKernel>(form, std::move(weights), request.threads),
+                      "direct", form, request);
 }
 
 }  // namespace sardonyx::cpu

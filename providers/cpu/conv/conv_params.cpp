@@ -159,6 +159,19 @@ ConvParams conv_params(const KernelRequest& request, const ops::Window& window, 
   return form;
 }
 
+ConvParams conv_kn2row_params(const KernelRequest& request, const ops::Window& window,
+                              int64_t groups, const Epilogue& finish) {
+  ConvParams form = sizes_of(request, window, groups, finish);
+  choose_orders(form, request.inputs[0]);
+  form.read = form.from;
+  form.is_padded = false;
+  ConvParams one_tap = form;
+  one_tap.kernel[0] = one_tap.kernel[1] = 1;
+  choose_tile(one_tap);
+  form.tile = one_tap.tile;
+  return form;
+}
+
 ConvParams conv_nchw_params(const KernelRequest& request, const ops::Window& window,
                             const Epilogue& finish) {
   ConvParams form = sizes_of(request, window, 1, finish);
@@ -223,6 +236,16 @@ const char* why_unsupported(const ConvParams& f) {
   if (f.elements() < kFewElements) return "windows are small";
   if (is_pointwise && (f.inputs < kFewInputs || pixels > kFewPixels)) return "pixels are many";
   return nullptr;
+}
+
+const char* why_unsupported_kn2row(const ConvParams& f) {
+  constexpr int64_t kFewInputs = 32;  // adding to the outputs takes as long as their products
+  const bool is_dilated = (f.kernel[0] > 1 && f.dilation[0] > 1) ||  //
+                          (f.kernel[1] > 1 && f.dilation[1] > 1);
+  if (!is_dilated) return "windows are not dilated";
+  if (f.from == ImageOrder::kPlanes || f.inputs < kFewInputs) return "there are few channels";
+  const OutputTile least = f.cut(0, std::min(f.length(), f.is_line() ? kColumnUnit : kRowUnit));
+  return padded_elements(f, least) <= kTileElements ? "padded tiles are small" : nullptr;
 }
 
 const char* why_unsupported_nchw(const ConvParams& f) {

@@ -29,7 +29,8 @@ struct ConvParams {
 
   int64_t in_channels() const { return groups * inputs; }
   int64_t out_channels() const { return groups * outputs; }
-  int64_t elements() const { return inputs * kernel[0] * kernel[1]; }  // of a window
+  int64_t taps() const { return kernel[0] * kernel[1]; }
+  int64_t elements() const { return inputs * taps(); }  // of a window
   bool is_line() const { return out_height == 1; }
   int64_t length() const { return is_line() ? out_width : out_height; }  // of the tiled axis
   // Rows or columns of the input under `outs` rows or columns of the output.
@@ -49,6 +50,11 @@ ConvParams conv_params(const KernelRequest& request, const ops::Window& window, 
 
 // Null, or why the convolution is left to oneDNN, whose kernels are as fast or faster.
 const char* why_unsupported(const ConvParams& form);
+
+// The parameters of the kernel that reads the image in place, tap by tap.
+ConvParams conv_kn2row_params(const KernelRequest& request, const ops::Window& window,
+                              int64_t groups, const Epilogue& finish);
+const char* why_unsupported_kn2row(const ConvParams& form);
 
 // The parameters of the NCHW to NCHW kernels, for convolutions of few output channels.
 ConvParams conv_nchw_params(const KernelRequest& request, const ops::Window& window,

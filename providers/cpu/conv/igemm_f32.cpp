@@ -38,9 +38,8 @@ int64_t PackedWindowsSize(int64_t elements, int64_t outputs) {
 }
 
 // Packs weights into panels of two vectors of outputs; the last panel may have one.
-void PackWindows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
-                 float* packed) {
-  const auto elements = static_cast<int64_t>(order.size());
+void PackWindows(const LooseFloat* weights, int64_t elements, std::span<const int64_t> order,
+                 int64_t outputs, float* packed) {
   for (int64_t first = 0; first < outputs; first += 2 * lanes()) {
     const int64_t used = std::min(outputs - first, 2 * lanes());
     const int64_t width = used > lanes() ? 2 * lanes() : lanes();
@@ -294,9 +293,9 @@ HWY_EXPORT(ConvolveRows);
 int64_t packed_windows_size(int64_t elements, int64_t outputs) {
   return HWY_DYNAMIC_DISPATCH(PackedWindowsSize)(elements, outputs);
 }
-void pack_conv_weights(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
-                       float* packed) {
-  HWY_DYNAMIC_DISPATCH(PackWindows)(weights, order, outputs, packed);
+void pack_conv_weights(const LooseFloat* weights, int64_t elements, std::span<const int64_t> order,
+                       int64_t outputs, float* packed) {
+  HWY_DYNAMIC_DISPATCH(PackWindows)(weights, elements, order, outputs, packed);
 }
 void convolve_rows(const ConvolutionRows& rows, int64_t first_row, int64_t last_row,
                    int64_t first_output, int64_t last_output) {

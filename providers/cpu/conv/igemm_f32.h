@@ -31,9 +31,9 @@ struct ConvolutionRows {
 
 // Floats of the packed weights, for windows of this many elements.
 int64_t packed_windows_size(int64_t elements, int64_t outputs);
-// Element `order[k]` of an output's weights goes with element k of the offsets.
-void pack_conv_weights(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
-                       float* packed);
+// Element `order[k]` of the `elements` weights of an output goes with element k of the offsets.
+void pack_conv_weights(const LooseFloat* weights, int64_t elements, std::span<const int64_t> order,
+                       int64_t outputs, float* packed);
 
 // Outputs [first_output, last_output) of rows [first_row, last_row); both begin and end with whole
 // units or the last output. Every element is the sum of bias and residual, then the products added

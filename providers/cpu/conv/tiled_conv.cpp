@@ -110,4 +110,15 @@ TiledConvKernel::PaddedColumns TiledConvKernel::padded_columns(const OutputTile&
   return {begin, end, first + begin};
 }
 
+Prepared accept_tiled(std::unique_ptr<Kernel> kernel, const char* implementation,
+                      const ConvParams& form, const KernelRequest& request) {
+  Prepared prepared = Prepared::accept(std::move(kernel), implementation);
+  prepared.input_layouts.resize(request.inputs.size());
+  prepared.input_layouts[0] = layout_for(form.from, request.inputs[0].shape);
+  prepared.output_layouts = {layout_for(form.to, request.outputs[0].shape)};
+  if (form.has_residual) prepared.input_layouts[3] = prepared.output_layouts[0];
+  prepared.unread_inputs = 1u << 1 | 1u << 2;
+  return prepared;
+}
+
 }  // namespace sardonyx::cpu

@@ -78,4 +78,8 @@ class TiledConvKernel : public Kernel {
   int threads_ = 1;
 };
 
+// The kernel, with the layouts of its images. Weights and bias have been packed.
+Prepared accept_tiled(std::unique_ptr<Kernel> kernel, const char* implementation,
+                      const ConvParams& form, const KernelRequest& request);
+
 }  // namespace sardonyx::cpu

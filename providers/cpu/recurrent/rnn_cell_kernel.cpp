@@ -5,6 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/recurrent/rnn_cell_kernel.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -15,39 +16,56 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// sums[row * gates + gate] += in[row * in_stride] * panel[gate], for one k. The fewer of weights
+// and inputs stay in registers: each is loaded once, since loads and not multiply-adds are the
+// limit.
+template <size_t kGates, size_t kRows>
+HWY_INLINE void multiply_add(const float* in, size_t in_stride, const float* panel,
+                             V* HWY_RESTRICT sums) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  if constexpr (kGates <= kRows) {
+    V w[kGates];
+    for (size_t gate = 0; gate < kGates; ++gate)
+      w[gate] = hn::LoadU(d, panel + gate * lanes);
+    for (size_t row = 0; row < kRows; ++row) {
+      const V x = hn::Set(d, in[row * in_stride]);
+      for (size_t gate = 0; gate < kGates; ++gate)
+        sums[row * kGates + gate] = hn::MulAdd(x, w[gate], sums[row * kGates + gate]);
+    }
+  } else {
+    V x[kRows];
+    for (size_t row = 0; row < kRows; ++row)
+      x[row] = hn::Set(d, in[row * in_stride]);
+    for (size_t gate = 0; gate < kGates; ++gate) {
+      const V w = hn::LoadU(d, panel + gate * lanes);
+      for (size_t row = 0; row < kRows; ++row)
+        sums[row * kGates + gate] = hn::MulAdd(x[row], w, sums[row * kGates + gate]);
+    }
+  }
+}
+
 // sums[row * gates + gate] += in[row][k] * panel[k][gate], with two sets of sums where there are
 // too few to hide the latency of a multiply-add.
+constexpr size_t kAhead = 4;
 template <size_t kGates, size_t kRows>
 HWY_INLINE void multiply(const float* in, size_t in_stride, size_t depth, const float* panel,
                          V* HWY_RESTRICT sums) {
   const D d;
-  const size_t lanes = hn::Lanes(d);
+  const size_t k_stride = kGates * hn::Lanes(d);
   V first[kRows * kGates], second[kRows * kGates];
   for (size_t i = 0; i < kRows * kGates; ++i)
     first[i] = sums[i], second[i] = hn::Zero(d);
   constexpr size_t kUnroll = kRows * kGates < 8 ? 2 : 1;
   size_t k = 0;
   for (; k + kUnroll <= depth; k += kUnroll) {
-    for (size_t u = 0; u < kUnroll; ++u) {
-      V* target = u == 0 ? first : second;
-      for (size_t row = 0; row < kRows; ++row) {
-        const V x = hn::Set(d, in[row * in_stride + k + u]);
-        for (size_t gate = 0; gate < kGates; ++gate) {
-          const V w = hn::LoadU(d, panel + ((k + u) * kGates + gate) * lanes);
-          target[row * kGates + gate] = hn::MulAdd(x, w, target[row * kGates + gate]);
-        }
-      }
-    }
+    for (size_t line = 0; line < kUnroll * kGates; ++line)
+      hwy::Prefetch(panel + (k + kAhead) * k_stride + line * hn::Lanes(d));
+    multiply_add<kGates, kRows>(in + k, in_stride, panel + k * k_stride, first);
+    if constexpr (kUnroll == 2)
+      multiply_add<kGates, kRows>(in + k + 1, in_stride, panel + (k + 1) * k_stride, second);
   }
-  for (; k < depth; ++k) {
-    for (size_t row = 0; row < kRows; ++row) {
-      const V x = hn::Set(d, in[row * in_stride + k]);
-      for (size_t gate = 0; gate < kGates; ++gate) {
-        const V w = hn::LoadU(d, panel + (k * kGates + gate) * lanes);
-        first[row * kGates + gate] = hn::MulAdd(x, w, first[row * kGates + gate]);
-      }
-    }
-  }
+  if (k < depth) multiply_add<kGates, kRows>(in + k, in_stride, panel + k * k_stride, first);
   for (size_t i = 0; i < kRows * kGates; ++i)
     sums[i] = kUnroll == 2 ? hn::Add(first[i], second[i]) : first[i];
 }

@@ -3,6 +3,7 @@
 
 #include "ir/ops/conv/conv.h"
 #include "providers/cpu/conv/conv_igemm.h"
+#include "providers/cpu/conv/conv_kn2row.h"
 #include "providers/cpu/conv/conv_nchw.h"
 #include "providers/cpu/conv/winograd/conv_winograd.h"
 #include "providers/onednn/conv/conv.h"
@@ -308,11 +309,12 @@ Prepared prepare_by_onednn(const KernelRequest& request, const ops::ConvAttrs& a
 constexpr InnerKernel kConvInner[] = {
     {"conv_winograd", "providers/cpu/conv/winograd/conv_winograd.cpp"},
     {"conv_nchw", "providers/cpu/conv/conv_nchw.cpp"},
+    {"conv_kn2row", "providers/cpu/conv/conv_kn2row.cpp"},
     {"conv_igemm", "providers/cpu/conv/conv_igemm.cpp"}};
 
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation, bool allows_winograd) {
-  const auto& [winograd, nchw, igemm] = kConvInner;
+  const auto& [winograd, nchw, kn2row, igemm] = kConvInner;
   if (const char* refusal = why_unsupported_conv(request)) return Prepared::refuse(refusal);
   if (const char* why = why_unsupported_windows(request.inputs[1].shape, request.outputs[0].shape))
     return Prepared::refuse(why);
@@ -322,6 +324,8 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   }
   Prepared in_rows = noted(request, nchw, cpu::prepare_conv_nchw(request, attrs, activation));
   if (in_rows.kernel) return in_rows;
+  Prepared by_taps = noted(request, kn2row, cpu::prepare_conv_kn2row(request, attrs, activation));
+  if (by_taps.kernel) return by_taps;
   Prepared direct = noted(request, igemm, cpu::prepare_conv_igemm(request, attrs, activation));
   if (direct.kernel) return direct;
   if (!is_faster_after(activation, request))

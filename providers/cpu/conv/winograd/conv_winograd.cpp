@@ -92,21 +92,32 @@ class WinogradKernel : public Kernel {
     return image;
   }
 
-  // Applies the activation to the outputs of tiles, one row of tiles after the other.
+  // Applies the activation to the outputs of tiles, one row of tiles after the other. Tiles of
+  // dilated windows are not adjacent and go one by one.
   void apply(const WinogradImage& image, const WinogradWork& share, int64_t begin,
              int64_t end) const {
-    const int64_t across = image.tiles_across(), side = image.side;
+    const int64_t across = image.tiles_across(), step = image.dilation[1];
     while (begin < end) {
-      const int64_t row = begin / across, last = std::min(end, (row + 1) * across);
-      const int64_t column = (begin - row * across) * side;
-      const int64_t columns = std::min((last - row * across) * side, image.out_width) - column;
-      const int64_t stop = std::min((row + 1) * side, image.out_height);
-      for (int64_t y = row * side; y < stop; ++y) {
-        float* at = image.out + y * image.out_steps.row + column * image.out_steps.column;
-        apply_to_pixels(*f_.function, at, columns, image.out_steps, f_.to_blocks,
-                        share.outputs.begin, share.outputs.end);
-      }
+      const int64_t row = begin / across;
+      const int64_t last = step > 1 ? begin + 1 : std::min(end, (row + 1) * across);
+      const int64_t first_row = image.first_of_tile(0, row);
+      const int64_t column = image.first_of_tile(1, begin - row * across);
+      const int64_t extent = (last - begin) * image.side;
+      const int64_t rows_end =
+          std::min(first_row + image.side * image.dilation[0], image.out_height);
+      for (int64_t y = first_row; y < rows_end; y += image.dilation[0])
+        apply_to_row(image, share, y, column, std::min(column + extent * step, image.out_width));
       begin = last;
+    }
+  }
+
+  void apply_to_row(const WinogradImage& image, const WinogradWork& share, int64_t row,
+                    int64_t column, int64_t end) const {
+    const int64_t step = image.dilation[1], pixels = step == 1 ? end - column : 1;  // adjacent
+    for (; column < end; column += step * pixels) {
+      apply_to_pixels(
+          *f_.function, image.out + row * image.out_steps.row + column * image.out_steps.column,
+          pixels, image.out_steps, f_.to_blocks, share.outputs.begin, share.outputs.end);
     }
   }
 
@@ -145,6 +156,20 @@ bool is_too_large(const WinogradImage& image) {
          static_cast<double>(scratch) * static_cast<double>(image.outputs) > kMaxProducts;
 }
 
+// The windows along an axis that read the image, summed over the taps. The kernel for dilated
+// windows skips the others.
+int64_t windows_read(const WinogradImage& image, size_t axis) {
+  const int64_t out = axis == 0 ? image.out_height : image.out_width;
+  const int64_t in = axis == 0 ? image.height : image.width;
+  if (image.dilation[axis] == 1) return 3 * out;
+  int64_t count = 0;
+  for (int64_t tap = 0; tap < 3; ++tap) {
+    const int64_t reach = tap * image.dilation[axis] - image.pad[axis];  // of window 0
+    count += std::max<int64_t>(std::min(out, in - reach) - std::max<int64_t>(-reach, 0), 0);
+  }
+  return count;
+}
+
 // Estimated cycles (of two FMAs of 16 floats) of direct convolution and of Winograd's algorithm:
 // the multiplications, or loading the weights from memory where that takes longer.
 bool is_worth_it(const WinogradImage& image, int64_t images) {
@@ -154,7 +179,8 @@ bool is_worth_it(const WinogradImage& image, int64_t images) {
   const auto sums = [&](double count, double weights) {
     return pairs * std::max(count * weights / 32, weights / kFloatsPerCycle);
   };
-  const double direct = sums(of(images * image.out_height * image.out_width), 9);
+  const double windows = of(images * windows_read(image, 0) * windows_read(image, 1)) / 9;
+  const double direct = sums(windows, 9);
   const double transforms = tiles * of(image.inputs + image.outputs) * kTransform;
   return sums(tiles, of(image.places())) + transforms < 0.9 * direct;
 }
@@ -174,7 +200,10 @@ WinogradParams winograd_params(const KernelRequest& request, const ops::ConvAttr
   image.out_steps = image_steps(form.to_blocks, y.shape[1], y.shape[2], y.shape[3]);
   image.height = x.shape[2], image.width = x.shape[3];
   image.out_height = y.shape[2], image.out_width = y.shape[3];
-  image.pad[0] = window.pads_begin[0], image.pad[1] = window.pads_begin[1];
+  for (size_t axis = 0; axis < 2; ++axis) {
+    image.pad[axis] = window.pads_begin[axis];
+    image.dilation[axis] = window.dilations[axis];
+  }
   image.side = side_of(image);
   return form;
 }

@@ -121,17 +121,16 @@ HWY_INLINE void copy_patch(const WinogradImage& p, const float* from, int64_t y,
                            size_t channels, float* patch) {
   const D d;
   const bool is_whole = channels >= hn::Lanes(d);
-  const int64_t begin = std::clamp<int64_t>(-x, 0, kAlpha);
-  const int64_t end = std::clamp<int64_t>(p.width - x, begin, kAlpha);
-  for (int64_t row = y; row < y + kAlpha; ++row, patch += kAlpha * lanes()) {
-    const bool is_inside = row >= 0 && row < p.height;
-    const float* at = from + row * p.in_steps.row + x * p.in_steps.column;
-    for (int64_t i = 0; i < kAlpha; ++i) {
+  for (int64_t i = 0; i < kAlpha; ++i, patch += kAlpha * lanes()) {
+    const int64_t row = y + i * p.dilation[0];
+    for (int64_t j = 0; j < kAlpha; ++j) {
+      const int64_t column = x + j * p.dilation[1];
       V v = hn::Zero(d);
-      if (is_inside && i >= begin && i < end)
-        v = is_whole ? hn::LoadU(d, at + i * p.in_steps.column)
-                     : load_part(d, at + i * p.in_steps.column, channels);
-      hn::Store(v, d, patch + i * lanes());
+      if (row >= 0 && row < p.height && column >= 0 && column < p.width) {
+        const float* at = from + row * p.in_steps.row + column * p.in_steps.column;
+        v = is_whole ? hn::LoadU(d, at) : load_part(d, at, channels);
+      }
+      hn::Store(v, d, patch + j * lanes());
     }
   }
 }
@@ -159,22 +158,25 @@ template <class F>
 HWY_NOINLINE void spread_channels(const WinogradImage& p, int64_t first, const Spread& spread,
                                   int64_t channel) {
   constexpr int64_t kAlpha = F::kAlpha;
-  const ImageSteps& steps = p.in_steps;
+  const int64_t row_step = p.dilation[0] * p.in_steps.row;
+  const int64_t column_step = p.dilation[1] * p.in_steps.column;
   const int64_t in_block = channel % kChannelBlock, across = p.tiles_across();
-  const float* from = p.in + channel / kChannelBlock * steps.block + in_block;
+  const int64_t last_y = p.height - (kAlpha - 1) * p.dilation[0];  // exclusive, of whole tiles
+  const int64_t last_x = p.width - (kAlpha - 1) * p.dilation[1];
+  const float* from = p.in + channel / kChannelBlock * p.in_steps.block + in_block;
   float* to = spread.values + channel / kChannelBlock * spread.block + in_block;
   const bool is_whole = channel + lanes() <= p.inputs;
   HWY_ALIGN float patch[kAlpha * kAlpha * kChannelBlock];
   for (int64_t i = 0; i < spread.tiles; ++i, to += kChannelBlock) {
-    const int64_t y = (first + i) / across * F::kSide - p.pad[0];
-    const int64_t x = (first + i) % across * F::kSide - p.pad[1];
-    if (is_whole && y >= 0 && x >= 0 && y + kAlpha <= p.height && x + kAlpha <= p.width) {
-      const float* at = from + y * steps.row + x * steps.column;
+    const int64_t y = p.first_of_tile(0, (first + i) / across) - p.pad[0];
+    const int64_t x = p.first_of_tile(1, (first + i) % across) - p.pad[1];
+    if (is_whole && y >= 0 && x >= 0 && y < last_y && x < last_x) {
+      const float* at = from + y * p.in_steps.row + x * p.in_steps.column;
       for (int64_t row = 0; row < kAlpha; ++row) {
         for (int64_t column = 0; column < F::kSide; ++column)
-          __builtin_prefetch(at + row * steps.row + (column + kColumnsAhead) * steps.column, 0, 3);
+          __builtin_prefetch(at + row * row_step + (column + kColumnsAhead) * column_step, 0, 3);
       }
-      transform_tile<F>(at, steps.row, steps.column, to, spread.place);
+      transform_tile<F>(at, row_step, column_step, to, spread.place);
     } else {
       copy_patch<kAlpha>(p, from, y, x, static_cast<size_t>(p.inputs - channel), patch);
       transform_tile<F>(patch, kAlpha * lanes(), lanes(), to, spread.place);
@@ -262,10 +264,8 @@ HWY_NOINLINE void finish_tile(const WinogradImage& p, int64_t tile, int64_t outp
     F::gather([&](int64_t u) HWY_ATTR { return hn::LoadU(d, from + (u * kAlpha + v) * place); },
               [&](int64_t y, V value) HWY_ATTR { wide[y][v] = value; });
   }
-  const int64_t row = tile / p.tiles_across() * kSide;
-  const int64_t column = tile % p.tiles_across() * kSide;
-  const int64_t rows = std::min(kSide, p.out_height - row);
-  const int64_t columns = std::min(kSide, p.out_width - column);
+  const int64_t row = p.first_of_tile(0, tile / p.tiles_across());
+  const int64_t column = p.first_of_tile(1, tile % p.tiles_across());
   const auto left = static_cast<size_t>(p.outputs - output);
   const bool is_whole = left >= hn::Lanes(d);
   const V bias = hn::LoadU(d, p.bias + output), low = set(p.low), high = set(p.high);
@@ -273,14 +273,15 @@ HWY_NOINLINE void finish_tile(const WinogradImage& p, int64_t tile, int64_t outp
                      output / kChannelBlock * p.out_steps.block + output % kChannelBlock;
 #pragma GCC unroll 4
   for (int64_t y = 0; y < kSide; ++y) {
-    if (y >= rows) break;
+    if (row + y * p.dilation[0] >= p.out_height) break;
     V sums[kSide];
     F::gather([&](int64_t v) HWY_ATTR { return wide[y][v]; },
               [&](int64_t x, V value) HWY_ATTR { sums[x] = value; });
 #pragma GCC unroll 4
     for (int64_t x = 0; x < kSide; ++x) {
-      if (x >= columns) break;
-      const int64_t there = at + y * p.out_steps.row + x * p.out_steps.column;
+      if (column + x * p.dilation[1] >= p.out_width) break;
+      const int64_t there =
+          at + y * p.dilation[0] * p.out_steps.row + x * p.dilation[1] * p.out_steps.column;
       V sum = hn::Add(sums[x], bias);
       if (p.residual)
         sum = hn::Add(sum, is_whole ? hn::LoadU(d, p.residual + there)

@@ -1,7 +1,8 @@
-// Convolution of an image with windows of 3x3 at every pixel by Winograd's algorithm: Lavin and
-// Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
+// Convolution of an image with windows of 3x3 at every pixel, dilated or not, by Winograd's
+// algorithm: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "providers/cpu/conv/dwconv_f32.h"
@@ -24,12 +25,26 @@ struct WinogradImage {
   ImageSteps in_steps, out_steps;
   int64_t inputs, outputs;
   int64_t height, width, out_height, out_width;
-  int64_t pad[2];   // at the beginning
+  int64_t pad[2];  // at the beginning
+  int64_t dilation[2] = {1, 1};
   float low, high;  // results are clipped to these; infinities: not at all
 
   int64_t places() const { return (side + 2) * (side + 2); }  // of a tile that is transformed
-  int64_t tiles_across() const { return (out_width + side - 1) / side; }
-  int64_t tiles() const { return (out_height + side - 1) / side * tiles_across(); }
+  // Outputs that are a dilation apart make up an image of their own, which has this many tiles.
+  int64_t tiles_of_phase(size_t axis) const {
+    const int64_t out = axis == 0 ? out_height : out_width, of_tile = side * dilation[axis];
+    return (out + of_tile - 1) / of_tile;
+  }
+  int64_t tiles_along(size_t axis) const {
+    return std::min(dilation[axis], axis == 0 ? out_height : out_width) * tiles_of_phase(axis);
+  }
+  // The first row or column of the output in a tile; the others follow at steps of the dilation.
+  int64_t first_of_tile(size_t axis, int64_t index) const {
+    const int64_t phase = index / tiles_of_phase(axis), tile = index % tiles_of_phase(axis);
+    return phase + tile * side * dilation[axis];
+  }
+  int64_t tiles_across() const { return tiles_along(1); }
+  int64_t tiles() const { return tiles_along(0) * tiles_across(); }
 };
 
 // Floats of scratch memory that so many tiles at a time take.
