@@ -256,6 +256,24 @@ TEST(Session, many_threads_get_what_one_gets) {
   EXPECT_EQ(wrong, 0);
 }
 
+// A service asks for statistics while other threads plan; ThreadSanitizer watches.
+TEST(Session, reports_while_threads_run) {
+  const Session session(small_model(), {.intra_op_threads = 1, .max_plans = 3});
+  std::atomic<bool> are_done{false};
+  std::jthread reporter([&] {
+    while (!are_done) {
+      const Session::Stats stats = session.stats();
+      EXPECT_LE(stats.plans, 3u);
+      EXPECT_LE(stats.memory_used, stats.memory_peak);
+    }
+  });
+  for (int64_t i = 0; i < 100; ++i) {
+    const Tensor x = steps_of_quarters({1 + i % 7, 4});
+    EXPECT_EQ(floats(session.run({{"x", x}})[0]), expected_of(x));
+  }
+  are_done = true;
+}
+
 TEST(Session, fetches_values_that_passes_may_have_removed) {
   const Session session(small_model());
   const std::string name = "sum";

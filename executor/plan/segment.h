@@ -138,7 +138,7 @@ struct PlanSegment {
   // here.
   std::shared_ptr<const ValueKnowledge> known;
 
-  std::mutex mutex;  // guards what follows
+  mutable std::mutex mutex;  // guards what follows
   std::vector<std::shared_ptr<PlanSegment>> children;
   // The working state of one run of this segment; it is kept for the next run.
   struct RunContext {

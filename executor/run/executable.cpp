@@ -137,7 +137,9 @@ std::shared_ptr<PlanSegment> Executable::plan(PlanSegment& parent, const RunStat
 }
 
 size_t Executable::plan_count() const {
+  std::unique_lock lock(root_.mutex);  // runs may plan meanwhile
   size_t count = root_.children.size();
+  lock.unlock();
   for (const auto& [graph, executable] : inner_executables_)
     count += executable->plan_count();
   return count;
