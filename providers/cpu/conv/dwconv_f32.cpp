@@ -317,11 +317,25 @@ void convolve_phases(const DepthwiseImage& p, const OutputBlock& share) {
   }
 }
 
+// In NCHW16c the phases of one block of channels follow each other: its plane stays in a near
+// cache.
+template <bool kRepeated>
+void convolve_dilated(const DepthwiseImage& p, const OutputBlock& share) {
+  const bool is_blocked = p.out_steps.column == kChannelBlock;
+  const int64_t step = is_blocked ? kChannelBlock : share.last_channel - share.first_channel;
+  OutputBlock part = share;
+  for (int64_t channel = share.first_channel; channel < share.last_channel; channel += step) {
+    part.first_channel = channel;
+    part.last_channel = std::min(channel + step, share.last_channel);
+    convolve_phases<kRepeated>(p, part);
+  }
+}
+
 template <bool kRepeated>
 void convolve_share(const DepthwiseImage& p, const OutputBlock& share) {
   const bool is_dilated = p.dilation[0] > 1 || p.dilation[1] > 1;
   if (is_dilated && p.stride[0] == 1 && p.stride[1] == 1)
-    return convolve_phases<kRepeated>(p, share);
+    return convolve_dilated<kRepeated>(p, share);
   convolve_dense_or_any<kRepeated>(p, share);
 }
 

@@ -171,18 +171,28 @@ int64_t windows_read(const WinogradImage& image, size_t axis) {
 }
 
 // Estimated cycles (of two FMAs of 16 floats) of direct convolution and of Winograd's algorithm:
-// the multiplications, or loading the weights from memory where that takes longer.
+// the multiplications, or loading the weights from memory where that takes longer. Transformed
+// tiles that a second-level cache does not hold are loaded again for each unit of outputs, and the
+// weights for each block of tiles.
 bool is_worth_it(const WinogradImage& image, int64_t images) {
   constexpr double kFloatsPerCycle = 2, kTransform = 8;  // cycles for a channel of a tile
+  constexpr int64_t kNear = 1 << 19;                     // floats
   const auto of = [](int64_t count) { return static_cast<double>(count); };
   const double pairs = of(image.inputs) * of(image.outputs), tiles = of(images * image.tiles());
+  const double places = of(image.places());
   const auto sums = [&](double count, double weights) {
     return pairs * std::max(count * weights / 32, weights / kFloatsPerCycle);
   };
   const double windows = of(images * windows_read(image, 0) * windows_read(image, 1)) / 9;
   const double direct = sums(windows, 9);
   const double transforms = tiles * of(image.inputs + image.outputs) * kTransform;
-  return sums(tiles, of(image.places())) + transforms < 0.9 * direct;
+  double loads = 0;
+  if (winograd_scratch(image, std::min(kMinTiles, image.tiles())) > kNear) {
+    loads = (tiles / of(kMinTiles) * pairs +
+             tiles * of(image.inputs) * of(image.outputs) / kWinogradUnit) *
+            places / kFloatsPerCycle;
+  }
+  return sums(tiles, places) + transforms + loads < 0.9 * direct;
 }
 
 WinogradParams winograd_params(const KernelRequest& request, const ops::ConvAttrs& attrs) {
