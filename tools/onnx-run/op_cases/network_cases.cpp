@@ -48,6 +48,56 @@ void add_convolutions(std::vector<OpCase>& cases) {
   cases.push_back({"CausalConvWithState", "", {input({1, 256, 512}), weight({256, 1, 4})}, {}, 2});
 }
 
+struct ConvolutionForm {
+  const char* name;
+  Shape x, w;
+  Ints strides, pads, dilations;
+  int64_t group = 1;
+};
+
+// Windows that others than the usual 3x3 have: stems, strides, dilations (atrous pyramids among
+// them), groups, rows and columns.
+void add_windows(std::vector<OpCase>& cases) {
+  const ConvolutionForm forms[] = {
+      {"7x7 stem", {1, 3, 224, 224}, {64, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}, {1, 1}},
+      {"3x3 by 2", {1, 64, 56, 56}, {128, 64, 3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}},
+      {"1x1 by 2", {1, 64, 56, 56}, {128, 64, 1, 1}, {2, 2}, {0, 0, 0, 0}, {1, 1}},
+      {"5x5", {1, 32, 28, 28}, {64, 32, 5, 5}, {1, 1}, {2, 2, 2, 2}, {1, 1}},
+      {"1x7", {1, 128, 17, 17}, {128, 128, 1, 7}, {1, 1}, {0, 3, 0, 3}, {1, 1}},
+      {"7x1", {1, 128, 17, 17}, {128, 128, 7, 1}, {1, 1}, {3, 0, 3, 0}, {1, 1}},
+      {"3x3 groups", {1, 128, 28, 28}, {128, 4, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 32},
+      {"3x3 dilated by 2", {1, 128, 28, 28}, {128, 128, 3, 3}, {1, 1}, {2, 2, 2, 2}, {2, 2}},
+      {"3x3 dilated by 12", {1, 512, 33, 33}, {128, 512, 3, 3}, {1, 1}, {12, 12, 12, 12}, {12, 12}},
+      {"depthwise 5x5 by 2", {1, 96, 56, 56}, {96, 1, 5, 5}, {2, 2}, {2, 2, 2, 2}, {1, 1}, 96},
+      {"depthwise 7x7", {1, 96, 56, 56}, {96, 1, 7, 7}, {1, 1}, {3, 3, 3, 3}, {1, 1}, 96},
+      {"depthwise dilated by 4",
+       {1, 256, 40, 40},
+       {256, 1, 3, 3},
+       {1, 1},
+       {4, 4, 4, 4},
+       {4, 4},
+       256},
+      {"1-D by 2", {1, 32, 4000}, {64, 32, 9}, {2}, {4, 4}, {1}},
+      {"1-D dilated by 8", {1, 64, 2000}, {64, 64, 3}, {1}, {8, 8}, {8}},
+      {"1-D depthwise", {1, 256, 500}, {256, 1, 31}, {1}, {15, 15}, {1}, 256},
+      {"3-D by 2",
+       {1, 16, 16, 28, 28},
+       {32, 16, 3, 3, 3},
+       {2, 2, 2},
+       {1, 1, 1, 1, 1, 1},
+       {1, 1, 1}},
+  };
+  for (const ConvolutionForm& form : forms) {
+    cases.push_back({"Conv",
+                     form.name,
+                     {input(form.x), weight(form.w), weight({form.w[0]})},
+                     {{"strides", form.strides},
+                      {"pads", form.pads},
+                      {"dilations", form.dilations},
+                      {"group", form.group}}});
+  }
+}
+
 void add_pools(std::vector<OpCase>& cases) {
   AttrMap pool{{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}};
   for (const char* op : {"AveragePool", "MaxPool", "LpPool"})
@@ -166,6 +216,7 @@ void add_resizes(std::vector<OpCase>& cases) {
 std::vector<OpCase> network_cases() {
   std::vector<OpCase> cases;
   add_convolutions(cases);
+  add_windows(cases);
   add_pools(cases);
   add_normalizations(cases);
   add_resizes(cases);
