@@ -281,6 +281,9 @@ bool convolved_dense(const DepthwiseImage& p, const OutputBlock& share) {
   if (has(3, 2)) return convolve_dense<3, 2, kRepeated>(p, share), true;
   if (has(5, 1)) return convolve_dense<5, 1, kRepeated>(p, share), true;
   if (has(5, 2)) return convolve_dense<5, 2, kRepeated>(p, share), true;
+  if constexpr (!kRepeated) {
+    if (has(7, 1)) return convolve_dense<7, 1, kRepeated>(p, share), true;
+  }
 #else
   static_cast<void>(p), static_cast<void>(share);
 #endif
