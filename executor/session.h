@@ -93,8 +93,10 @@ class Session {
   // the value of an input that has none here decides shapes.
   void prepare(std::span<const std::optional<Shape>> shapes, const RunOptions& options = {}) const;
 
-  // The memory plan for inputs of these types and shapes; the plan is made where there is none yet.
-  MemoryPlan memory_plan(std::span<const Datum> inputs) const;
+  // The memory plan for inputs of these types and shapes; the plan is made where there is none yet,
+  // and where shapes depend on computed values, these are computed. Of the options, deadline and
+  // cancellation count.
+  MemoryPlan memory_plan(std::span<const Datum> inputs, const RunOptions& options = {}) const;
   std::string plan_text(std::span<const Datum> inputs) const;  // one line per step
   // The kernel of each step of that plan, and the kernels that refused it.
   std::vector<NodeKernel> kernels(std::span<const Datum> inputs) const;

@@ -94,14 +94,17 @@ void MemoryGate::give_back(uint64_t bytes) {
   reserved_ -= bytes;
 }
 
-MemoryForecast::Need MemoryForecast::need_of(const Session& session,
-                                             std::span<const Datum> inputs) {
+MemoryForecast::Need MemoryForecast::need_of(const Session& session, std::span<const Datum> inputs,
+                                             const RunOptions& options) {
   const uint64_t key = digest_of(inputs);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = needs_.find(key); found != needs_.end()) return found->second;
   }
-  const uint64_t run = session.memory_plan(inputs).arena_bytes;
+  RunOptions limits;
+  limits.deadline = options.deadline;
+  limits.cancel = options.cancel;
+  const uint64_t run = session.memory_plan(inputs, limits).arena_bytes;
   const std::lock_guard lock(mutex_);
   if (needs_.size() >= kMaxForecasts) needs_.clear();
   needs_[key].run = run;

@@ -66,8 +66,9 @@ class MemoryForecast {
     bool is_known = false;  // the outputs have been seen
     uint64_t bytes() const { return run + outputs; }
   };
-  // Of a run with these inputs, beside the memory of the inputs themselves.
-  Need need_of(const Session& session, std::span<const Datum> inputs);
+  // Of a run with these inputs, beside the memory of the inputs themselves. The first time it makes
+  // the plan, within the deadline of the run and as long as that is not cancelled.
+  Need need_of(const Session& session, std::span<const Datum> inputs, const RunOptions& options);
   // What its outputs took.
   void learn(std::span<const Datum> inputs, std::span<const Datum> outputs);
 

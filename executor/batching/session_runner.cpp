@@ -24,11 +24,18 @@ std::vector<Datum> SessionRunner::run(std::span<const Datum> inputs, const RunOp
 
 std::vector<Datum> SessionRunner::run_admitted(std::span<const Datum> inputs,
                                                const RunOptions& options) {
-  const MemoryForecast::Need need = forecast_.need_of(session_, inputs);
+  const auto begin = std::chrono::steady_clock::now();
+  const MemoryForecast::Need need = forecast_.need_of(session_, inputs, options);
   constexpr uint64_t kSmall = 1 << 20;  // not worth asking whether it fits
   const MemoryGate::Space space =
       need.bytes() < kSmall ? MemoryGate::Space() : gate_->take(need.bytes());
-  std::vector<Datum> outputs = run_session(inputs, options);
+  RunOptions rest = options;
+  if (rest.deadline) {
+    // A deadline counts from here on, and planning took some of it.
+    const auto took = std::chrono::steady_clock::now() - begin;
+    *rest.deadline -= std::chrono::duration_cast<std::chrono::milliseconds>(took);
+  }
+  std::vector<Datum> outputs = run_session(inputs, rest);
   if (!need.is_known) forecast_.learn(inputs, outputs);
   return outputs;
 }

@@ -10,6 +10,7 @@
 
 #include "executor/plan/indexed_graph.h"
 #include "executor/plan/plan_context.h"
+#include "executor/plan/planning_mutex.h"
 #include "executor/plan/segment.h"
 #include "executor/run/run_output.h"
 #include "executor/session_state.h"
@@ -89,7 +90,7 @@ class Executable {
   size_t max_plans_;
   std::unordered_map<const Graph*, std::unique_ptr<Executable>> inner_executables_;
   PlanSegment root_;  // no steps; its children are the plans
-  std::mutex planning_;
+  PlanningMutex planning_;
   PlanCaches caches_;  // guarded by `planning_`
   std::mutex state_mutex_;
   std::vector<std::unique_ptr<RunState>> idle_states_;

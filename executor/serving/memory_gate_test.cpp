@@ -1,4 +1,5 @@
 #include "executor/batching/memory_gate.h"
+#include "executor/batching/session_runner.h"
 
 #include "executor/serving/repository_for_test.h"
 
@@ -21,6 +22,28 @@ TEST(MemoryPlanTest, IsMadeWithoutARun) {
   constexpr size_t kScores = size_t{4096} * 4096 * sizeof(float);
   EXPECT_GE(session.memory_plan(inputs).arena_bytes, kScores);
   EXPECT_LT(session.stats().memory_peak, kScores);
+}
+
+// The plan that tells how much memory a run needs packs the weights, which may take long.
+TEST(SessionRunnerTest, ARunThatIsOverByThenIsNotPlanned) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim::symbol("rows"), Dim(16)})));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Neg", {x})));
+  Session session(std::move(model));
+  SessionRunner runner(session, std::make_shared<MemoryGate>(uint64_t{1} << 30));
+  const std::vector<Datum> inputs = {Tensor::zeros(DType::kFloat, {4, 16})};
+  std::stop_source stop;
+  stop.request_stop();
+  RunOptions cancelled, late;
+  cancelled.cancel = stop.get_token();
+  late.deadline = std::chrono::milliseconds(0);
+  EXPECT_THROW(runner.run(inputs, cancelled), Error);
+  EXPECT_THROW(runner.run(inputs, late), Error);
+  EXPECT_EQ(session.stats().plans, 0u);
+  EXPECT_EQ(runner.run(inputs, {}).size(), 1u);
+  EXPECT_EQ(session.stats().plans, 1u);
 }
 
 using MemoryGateTest = RepositoryTest;

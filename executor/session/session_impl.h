@@ -57,7 +57,7 @@ struct Session::Impl {
                            const RunOptions& run_options);
   void prepare_for(DatumRefs given, const RunOptions& run_options);
   template <typename Work>
-  void trace(DatumRefs given, const Work& work);
+  void trace(DatumRefs given, const RunOptions& run_options, const Work& work);
   size_t plan_count() const;
 
   SessionOptions options;
@@ -143,8 +143,8 @@ void Session::Impl::run(const Find& find, DatumRefs given, Slots&& slots,
 // Calls `work` with the executable that serves these inputs, and the segments that a run goes
 // through.
 template <typename Work>
-void Session::Impl::trace(DatumRefs given, const Work& work) {
-  serve(outputs_at({}), given, {},
+void Session::Impl::trace(DatumRefs given, const RunOptions& run_options, const Work& work) {
+  serve(outputs_at({}), given, run_options,
         [&](Executable& target, DatumRefs placed) { work(target, target.segments_for(placed)); });
 }
 

@@ -3,7 +3,7 @@
 
 namespace sardonyx {
 
-MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
+MemoryPlan Session::memory_plan(std::span<const Datum> inputs, const RunOptions& options) const {
   MemoryPlan plan;
   const auto add = [&](const Executable& executable, const PlanSegment& segment) {
     plan.arena_bytes = std::max(plan.arena_bytes, segment.arena_bytes);
@@ -14,7 +14,7 @@ MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
                             item.first_step, item.last_step});
     }
   };
-  impl_->trace(DatumPointers(inputs),
+  impl_->trace(DatumPointers(inputs), options,
                [&](const Executable& executable, const Executable::Trace& segments) {
                  for (const auto& segment : segments)
                    add(executable, *segment);
@@ -25,7 +25,7 @@ MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
 
 std::string Session::plan_text(std::span<const Datum> inputs) const {
   std::string out;
-  impl_->trace(DatumPointers(inputs),
+  impl_->trace(DatumPointers(inputs), {},
                [&](const Executable& executable, const Executable::Trace& segments) {
                  for (const auto& segment : segments) {
                    if (!out.empty()) out += "-- shapes that depend on data are known --\n";
@@ -38,7 +38,7 @@ std::string Session::plan_text(std::span<const Datum> inputs) const {
 
 std::vector<NodeKernel> Session::kernels(std::span<const Datum> inputs) const {
   std::vector<NodeKernel> kernels;
-  impl_->trace(DatumPointers(inputs),
+  impl_->trace(DatumPointers(inputs), {},
                [&](const Executable& executable, const Executable::Trace& segments) {
                  for (const auto& segment : segments) {
                    for (const Step& step : segment->steps) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/plan/planning_mutex.h"
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/graph.h"
 
@@ -41,7 +42,7 @@ class WeightResidency {
   static void release_replaced(const Graph& before, const Graph& after);
 
  private:
-  std::mutex mutex_;
+  PlanningMutex mutex_;
   bool is_allowed_ = false;
   std::unordered_set<const Buffer*> kept_;
 };

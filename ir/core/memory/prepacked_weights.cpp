@@ -2,6 +2,7 @@
 
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/core/memory/packed_weight_arena.h"
+#include "ir/core/run_control.h"
 #include "ir/core/weak_registry.h"
 
 namespace sardonyx {
@@ -42,6 +43,7 @@ std::shared_ptr<const Buffer> PrepackedWeights::get(const Tensor& weight, const 
     const auto at = entries_.find(key);
     if (at != entries_.end()) return at->second.packed;
   }
+  check_interrupted();  // what was packed until now is kept for the next plan
   const auto make = [&] { return shared_or_made(weight, form_key, bytes, fill); };
   const ScopedLoad look(weight);
   Entry entry{weight.buffer(), store_ ? store_->get(weight, form_key, bytes, make) : make()};
