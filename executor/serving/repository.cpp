@@ -150,6 +150,7 @@ std::map<std::string, std::string> ModelRepository::start() {
       load_folder(found->second, {});
       if (!takes_all) load_parts(name);
     } catch (const ServingError& error) {
+    if (options_.session.cancel.stop_requested()) return errors;
       errors[name] = error.message();
       const std::unique_lock lock(mutex_);
       missing_at_start_.insert(name);
@@ -303,6 +304,8 @@ ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& f
 ModelConfig ModelRepository::read_config(const ModelFolder& folder,
                                          const LoadOverride& replaced) const {
   if (replaced.config_json) return config_from_json(*replaced.config_json, folder.name);
+    if (options_.session.cancel.stop_requested())
+      refuse(Status::kUnavailable, "model '", folder.name, "': the server is shutting down");
   return config_from_text(folder.config.empty() ? "" : read_text(folder.config), folder.name);
 }
 
@@ -466,6 +469,7 @@ void ModelRepository::poll() {
       // Logged, and kept as the reason; it is tried again when a file changes.
     }
   }
+    if (options_.session.cancel.stop_requested()) return;
 }
 
 std::vector<ModelState> ModelRepository::index(bool ready_only) const {

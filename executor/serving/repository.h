@@ -31,8 +31,8 @@ struct RepositoryOptions {
   std::vector<Root> roots;
   ControlMode control = ControlMode::kNone;
   std::vector<std::string> startup_models;  // in mode kExplicit; "*": all
-  SessionOptions session;
-  uint64_t total_memory = 0;       // that all models with their runs may take; 0: no limit
+  SessionOptions session;                   // its token ends loads for good, with kUnavailable
+  uint64_t total_memory = 0;                // that all models with their runs may take; 0: no limit
   int64_t default_max_batch = 16;  // of models without configuration; 0: they are not batched
   bool waits_for_delay = false;    // SchedulingPolicy's, for all models
   // Remarks: what was loaded, what failed, settings without effect.

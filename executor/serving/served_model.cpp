@@ -99,7 +99,7 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
         std::make_shared<SequenceTable>(*config_.sequence, model_inputs_, session_->outputs(),
                                         source.folder, config_, scheduler_, threads, statistics_);
   }
-  warm_up(source.folder);
+  warm_up(source.folder, options.cancel);
 }
 
 ServedModel::~ServedModel() {

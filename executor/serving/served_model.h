@@ -74,7 +74,7 @@ class ServedModel {
 
  private:
   void load_labels(const std::filesystem::path& folder);
-  void warm_up(const std::filesystem::path& folder);
+  void warm_up(const std::filesystem::path& folder, const std::stop_token& cancel);
   Tensor as_model_sees(const TensorConfig& config, const Tensor& tensor) const;
   void check_request_tensor(const TensorConfig& config, const Tensor& tensor) const;
   void check_all_given(const InferRequest& request) const;

@@ -43,7 +43,9 @@ Tensor warm_up_tensor(const WarmupConfig::Input& input, Shape shape,
 
 }  // namespace
 
-void ServedModel::warm_up(const std::filesystem::path& folder) {
+void ServedModel::warm_up(const std::filesystem::path& folder, const std::stop_token& cancel) {
+  RunOptions options;
+  options.cancel = cancel;
   for (const WarmupConfig& warmup : config_.warmup) {
     std::vector<Datum> inputs(model_inputs_.size());
     for (const auto& [name, input] : warmup.inputs) {
@@ -61,7 +63,7 @@ void ServedModel::warm_up(const std::filesystem::path& folder) {
         refuse(Status::kInvalidArgument, "model_warmup '", warmup.name, "': no input '", name, "'");
     }
     for (int i = 0; i < warmup.count; ++i)
-      runner_->run(inputs, {});
+      runner_->run(inputs, options);
   }
 }
 

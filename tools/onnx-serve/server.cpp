@@ -1,11 +1,15 @@
 #include "tools/onnx-serve/server.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <stop_token>
+#include <thread>
 
 #ifdef SARDONYX_GRPC
 #include "tools/onnx-serve/grpc/grpc_server.h"
@@ -34,9 +38,37 @@ class Signals {
     const int signal = sigtimedwait(&set_, nullptr, &limit);
     return signal < 0 ? 0 : signal;
   }
+  // The next one that comes from outside; 0: end_watch() was called for this thread.
+  int watch() const {
+    for (;;) {
+      siginfo_t info;
+      const int signal = sigwaitinfo(&set_, &info);
+      if (signal > 0) return info.si_pid == getpid() ? 0 : signal;
+    }
+  }
+  static void end_watch(std::thread& thread) { pthread_kill(thread.native_handle(), SIGHUP); }
 
  private:
   sigset_t set_;
+};
+
+// Waits for signals in a thread of its own, while this one loads models.
+class SignalWatch {
+ public:
+  SignalWatch(const Signals& signals, std::function<void(int)> told)
+      : thread_([&signals, told = std::move(told)] {
+          while (const int signal = signals.watch())
+            told(signal);
+        }) {}
+  ~SignalWatch() {
+    Signals::end_watch(thread_);
+    thread_.join();
+  }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+ private:
+  std::thread thread_;
 };
 
 // The other front, where the program is built with it.
@@ -92,6 +124,7 @@ class Server {
     repository_options.session.log = [this](LogLevel level, std::string_view line) {
       log_.write(level, line);
     };
+    repository_options.session.cancel = loads_.get_token();
     Tracer tracer(options_.trace, options_.trace_target, log_);
     serving::ModelRepository repository(repository_options);
     Api api(repository, access_, log_, tracer, state_, options_.api);
@@ -112,7 +145,10 @@ class Server {
 #endif
     log_.write(LogLevel::kInfo,
                text(tls_ ? "https" : "http", " at ", options_.http.address, ":", http.port()));
-    const auto errors = repository.start();
+    std::map<std::string, std::string> errors;
+    unless_ended([&] { errors = repository.start(); });
+    // Nobody was told that it is ready, so that nobody has to take note.
+    if (has_ended_) return close(http, grpc, repository);
     if (!errors.empty() && options_.exits_on_error) {
       for (const auto& [model, error] : errors)
         std::cerr << "onnx-serve: " << error << '\n';
@@ -124,7 +160,8 @@ class Server {
           << http.port() << ' ' << grpc.port() << ' ' << (metrics ? metrics->port() : 0) << '\n';
     log_.write(LogLevel::kInfo, "ready");
     serve(repository);
-    return drain(http, grpc);
+    drain(grpc);
+    return close(http, grpc, repository);
   }
 
  private:
@@ -135,6 +172,20 @@ class Server {
       serving::refuse(Status::kInvalidArgument, "port_file '", file, "': ", std::strerror(errno));
   }
 
+  // Calls `load`, which a signal for the end cuts short.
+  template <typename Load>
+  void unless_ended(const Load& load) {
+    const SignalWatch watch(signals_, [this](int signal) {
+      if (signal == SIGHUP) {
+        polls_again_ = true;
+      } else {
+        has_ended_ = true;
+        loads_.request_stop();
+      }
+    });
+    load();
+  }
+
   void serve(serving::ModelRepository& repository) {
     auto next_poll = Clock::now() + options_.poll_period;
     for (;;) {
@@ -142,8 +193,10 @@ class Server {
       if (signal == SIGTERM || signal == SIGINT) return;
       if (tls_) reload_certificate();
       const bool polls = options_.repository.control == serving::ControlMode::kPoll;
-      if (polls && (signal == SIGHUP || Clock::now() >= next_poll)) {
-        repository.poll();
+      if (polls && (signal == SIGHUP || polls_again_ || Clock::now() >= next_poll)) {
+        polls_again_ = false;
+        unless_ended([&] { repository.poll(); });
+        if (has_ended_) return;
         next_poll = Clock::now() + options_.poll_period;
       }
     }
@@ -157,7 +210,7 @@ class Server {
   }
 
   // Load balancers learn of the end late: requests are served on for a while.
-  int drain(HttpServer& http, GrpcFront& grpc) {
+  void drain(GrpcFront& grpc) {
     state_.is_draining = true;
     grpc.set_ready(false);
     log_.write(LogLevel::kInfo, "not ready from now on");
@@ -167,8 +220,14 @@ class Server {
       const int signal = signals_.wait(left);
       if (signal == SIGINT || signal == SIGTERM) break;  // again: at once
     }
-    state_.is_closing = true;
+  }
+
+  // Takes no more requests and finishes those that are there, as far as there is time.
+  int close(HttpServer& http, GrpcFront& grpc, serving::ModelRepository& repository) {
+    state_.is_draining = state_.is_closing = true;
     const auto last = Clock::now() + options_.drain_timeout;
+    // Loads that clients asked for have as much time as their requests.
+    repository.threads().call_at(last, [this] { loads_.request_stop(); });
     const auto left = [&] {
       return std::chrono::ceil<std::chrono::milliseconds>(
           std::max(last - Clock::now(), Clock::duration(0)));
@@ -189,6 +248,9 @@ class Server {
   ServerState state_;
   BodyBudget bodies_{options_.http.limits.all_body_bytes};
   std::unique_ptr<TlsSettings> tls_;
+  std::stop_source loads_;    // ends those that go on, and all later ones
+  bool has_ended_ = false;    // a signal for the end came while models were loaded
+  bool polls_again_ = false;  // so did one that asks to look at the repository
 };
 
 }  // namespace

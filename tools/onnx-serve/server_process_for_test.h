@@ -112,8 +112,9 @@ class HttpClient {
 
 class ServerProcess {
  public:
-  // Waits until it takes requests; port() is 0 where it ends before.
-  explicit ServerProcess(std::vector<std::string> arguments) {
+  enum class Start { kWait, kGoOn };
+  // Waits until it takes requests, unless told to go on; port() is 0 where it ends before.
+  explicit ServerProcess(std::vector<std::string> arguments, Start start = Start::kWait) {
     const std::string port_file = (folder_ / "port").string();
     arguments.insert(arguments.begin(), SARDONYX_BIN_DIR "/onnx-serve");
     const auto is_delay = [](const std::string& one) { return one.starts_with("--drain-delay"); };
@@ -135,7 +136,7 @@ class ServerProcess {
       execv(values[0], values.data());
       _exit(127);
     }
-    while (port_ == 0) {
+    while (start == Start::kWait && port_ == 0) {
       if (waitpid(process_, &status_, WNOHANG) == process_) {
         process_ = -1;
         return;
