@@ -128,7 +128,7 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
   if (queue.max_size > 0 && levels_[job->level].size() >= queue.max_size) {
     lock.unlock();
     end(job,
-        {Status::kResourceExhausted,
+        {Status::kQueueFull,
          text("Exceeds maximum queue size: ", queue.max_size, " requests wait already")},
         Failure::kRejected);
     return job;

@@ -35,6 +35,7 @@ Failure kind_of(Status status) {
   switch (status) {
     case Status::kCancelled:
       return Failure::kCancelled;
+    case Status::kQueueFull:
     case Status::kResourceExhausted:
     case Status::kUnavailable:
     case Status::kDeadlineExceeded:

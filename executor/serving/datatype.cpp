@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "executor/batching/serving_error.h"
@@ -103,7 +104,9 @@ int64_t checked_count(const Shape& shape, std::string_view what) {
   try {
     return element_count(shape);
   } catch (const Error&) {
-    refuse(Status::kInvalidArgument, what, ": too many elements in shape ", to_text(shape));
+    refuse(Status::kInvalidArgument, what, ": shape ", to_text(shape),
+           " causes total element count to exceed maximum size of ",
+           std::numeric_limits<int64_t>::max());
   }
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kPlainName =
     "the name of a model is UTF-8 without control characters, and not empty";
+constexpr const char* kAmbiguous = "model appears in two or more repositories";
 constexpr std::streamsize kMaxConfigFileBytes = 16 << 20;
 
 std::string read_text(const std::filesystem::path& path) {
@@ -95,20 +96,20 @@ ModelRepository::~ModelRepository() {
   entries_.clear();
 }
 
-std::map<std::string, ModelFolder> ModelRepository::find_all() const {
-  std::map<std::string, ModelFolder> all;
+ModelRepository::Found ModelRepository::find_all() const {
+  Found found;
   for (const RepositoryOptions::Root& root : options_.roots) {
     for (auto& [name, folder] : find_models(root.path, root.name)) {
       if (!is_plain_name(name)) {
         report_name(name);
-        continue;
+      } else if (!found.models.emplace(name, std::move(folder)).second) {
+        found.ambiguous.insert(name);
       }
-      if (all.contains(name))
-        refuse(Status::kInvalidArgument, "two repositories have a model '", name, "'");
-      all.emplace(name, std::move(folder));
     }
   }
-  return all;
+  for (const std::string& name : found.ambiguous)
+    found.models.erase(name);
+  return found;
 }
 
 // Once each, however often the folder is looked at.
@@ -119,17 +120,22 @@ void ModelRepository::report_name(const std::string& name) const {
 }
 
 std::optional<ModelFolder> ModelRepository::find_folder(const std::string& name) const {
+  std::optional<ModelFolder> found;
   for (const RepositoryOptions::Root& root : options_.roots) {
-    if (auto folder = find_model(root.path, name)) return folder;
-    auto models = find_models(root.path, root.name);
-    if (const auto found = models.find(name); found != models.end()) return found->second;
+    std::optional<ModelFolder> here = find_model(root.path, name);
+    if (!here) {
+      auto models = find_models(root.path, root.name);
+      if (const auto at = models.find(name); at != models.end()) here = std::move(at->second);
+    }
+    if (found && here) refuse(Status::kInvalidArgument, "model '", name, "': ", kAmbiguous);
+    if (here) found = std::move(here);
   }
-  return std::nullopt;
+  return found;
 }
 
 std::map<std::string, std::string> ModelRepository::start() {
   std::map<std::string, std::string> errors;
-  const auto all = find_all();
+  const auto [all, ambiguous] = find_all();
   if (all.empty() && !reported_names_.empty())
     refuse(Status::kInvalidArgument, "no model can be served: ", kPlainName);
   std::vector<std::string> wanted;
@@ -139,18 +145,21 @@ std::map<std::string, std::string> ModelRepository::start() {
   if (takes_all) {
     for (const auto& [name, folder] : all)
       wanted.push_back(name);
+    wanted.insert(wanted.end(), ambiguous.begin(), ambiguous.end());
   } else {
     wanted = startup;
   }
   for (const std::string& name : wanted) {
+    if (options_.session.cancel.stop_requested()) return errors;
     try {
       const auto found = all.find(name);
+      if (ambiguous.contains(name))
+        refuse(Status::kInvalidArgument, "model '", name, "': ", kAmbiguous);
       if (found == all.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
       const std::lock_guard lock(load_mutex_);
       load_folder(found->second, {});
       if (!takes_all) load_parts(name);
     } catch (const ServingError& error) {
-    if (options_.session.cancel.stop_requested()) return errors;
       errors[name] = error.message();
       const std::unique_lock lock(mutex_);
       missing_at_start_.insert(name);
@@ -295,6 +304,8 @@ ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& f
             }};
   } catch (...) {
     const ServingError error = current_serving_error();
+    if (options_.session.cancel.stop_requested())
+      refuse(Status::kUnavailable, "model '", folder.name, "': the server is shutting down");
     const std::string where = text("model '", folder.name, "', version ", version, ": ");
     const bool says_where = error.message().starts_with(where);
     refuse(error.status(), says_where ? "" : where, error.message());
@@ -304,8 +315,6 @@ ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& f
 ModelConfig ModelRepository::read_config(const ModelFolder& folder,
                                          const LoadOverride& replaced) const {
   if (replaced.config_json) return config_from_json(*replaced.config_json, folder.name);
-    if (options_.session.cancel.stop_requested())
-      refuse(Status::kUnavailable, "model '", folder.name, "': the server is shutting down");
   return config_from_text(folder.config.empty() ? "" : read_text(folder.config), folder.name);
 }
 
@@ -399,20 +408,21 @@ void ModelRepository::load(const std::string& name, const LoadOverride& replaced
   } catch (const ServingError& error) {
     const std::shared_lock read(mutex_);
     refuse(
-        error.status(), "failed to load '", name,
+        error.status(), "load failed for model '", name,
         entries_.at(name).serves() ? "', the old version stays: " : "', no version is available: ",
         error.message());
   }
 }
 
-void ModelRepository::remove(const std::string& name, const std::string& reason) {
+bool ModelRepository::remove(const std::string& name, const std::string& reason) {
   std::map<int64_t, Version> old;
   const std::unique_lock lock(mutex_);
   const auto found = entries_.find(name);
-  if (found == entries_.end()) return;
+  if (found == entries_.end()) return false;
   old = found->second.replace({}, reason);
   found->second.reason = reason;
   found->second.fingerprint.clear();
+  return true;
 }
 
 void ModelRepository::unload(const std::string& name, bool and_dependents) {
@@ -421,13 +431,9 @@ void ModelRepository::unload(const std::string& name, bool and_dependents) {
   {
     const std::shared_lock read(mutex_);
     const auto found = entries_.find(name);
-    if (found == entries_.end() && !as_serving_error([&] { return find_folder(name); })) {
-      refuse(Status::kNotFound, "failed to unload '", name,
-             "', failed to poll from model repository: it has no model of this name");
-    }
     if (found != entries_.end() && and_dependents) parts = found->second.parts;
   }
-  remove(name, "unloaded");
+  if (!remove(name, "unloaded")) return;  // what is wanted is so already
   for (const std::string& part : parts)
     remove(part, "unloaded");
   log(LogLevel::kInfo, "model '", name, "' is unloaded");
@@ -437,7 +443,7 @@ void ModelRepository::poll() {
   const std::lock_guard load_lock(load_mutex_);
   std::map<std::string, ModelFolder> all;
   try {
-    all = find_all();
+    all = find_all().models;
   } catch (...) {
     log(LogLevel::kWarning, "the repository can't be read: ", current_serving_error().message());
     return;
@@ -463,18 +469,18 @@ void ModelRepository::poll() {
     log(LogLevel::kInfo, "model '", name, "' is unloaded: its files are gone");
   }
   for (const ModelFolder* folder : changed) {
+    if (options_.session.cancel.stop_requested()) return;
     try {
       load_folder(*folder, {});
     } catch (const ServingError&) {
       // Logged, and kept as the reason; it is tried again when a file changes.
     }
   }
-    if (options_.session.cancel.stop_requested()) return;
 }
 
 std::vector<ModelState> ModelRepository::index(bool ready_only) const {
   std::vector<ModelState> states;
-  std::map<std::string, ModelFolder> all;
+  Found all;
   if (!ready_only) {
     try {
       all = find_all();
@@ -494,8 +500,12 @@ std::vector<ModelState> ModelRepository::index(bool ready_only) const {
       states.push_back({name, {}, state, entry.reason});
     }
   }
-  for (const auto& [name, folder] : all) {
+  for (const auto& [name, folder] : all.models) {
     if (!entries_.contains(name)) states.push_back({name, {}, ModelState::State::kUnavailable, ""});
+  }
+  for (const std::string& name : all.ambiguous) {
+    if (!entries_.contains(name))
+      states.push_back({name, {}, ModelState::State::kUnavailable, kAmbiguous});
   }
   return states;
 }

@@ -79,8 +79,8 @@ class ModelRepository {
   // Loads a model, or loads it anew: requests go to the old one until the new one is ready, and
   // where that fails they stay there. Throws ServingError.
   void load(const std::string& name, const LoadOverride& replaced = {});
-  // With `and_dependents` also the models that an ensemble is made of. Throws ServingError
-  // kNotFound.
+  // With `and_dependents` also the models that an ensemble is made of. Nothing happens where there
+  // is no such model.
   void unload(const std::string& name, bool and_dependents = false);
   // Are calls of load() and unload() those of clients?
   bool is_explicit() const { return options_.control == ControlMode::kExplicit; }
@@ -114,8 +114,12 @@ class ModelRepository {
   void log(LogLevel level, const Parts&... parts) const {
     if (options_.log) options_.log(level, text(parts...));
   }
+  struct Found {
+    std::map<std::string, ModelFolder> models;
+    std::set<std::string> ambiguous;  // names that two repositories have
+  };
   // Without those whose names can't be told to clients.
-  std::map<std::string, ModelFolder> find_all() const;
+  Found find_all() const;
   void report_name(const std::string& name) const;
   std::optional<ModelFolder> find_folder(const std::string& name) const;
   void load_folder(const ModelFolder& folder, const LoadOverride& replaced);
@@ -125,7 +129,7 @@ class ModelRepository {
   std::string fingerprint_of(const ModelFolder& folder, std::span<const std::string> parts) const;
   ModelPointer load_version(const ModelFolder& folder, ModelConfig config, int64_t version,
                             const LoadOverride& replaced);
-  void remove(const std::string& name, const std::string& reason);
+  bool remove(const std::string& name, const std::string& reason);  // false: it is unknown
 
   RepositoryOptions options_;
   std::shared_ptr<RunThreads> threads_;

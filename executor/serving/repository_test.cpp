@@ -52,6 +52,32 @@ TEST_F(RepositoryTest, ServesTheVersionsThatThePolicyNames) {
   EXPECT_EQ(repository.index(false).size(), 2u);
 }
 
+TEST_F(RepositoryTest, AModelThatTwoFoldersHaveIsNotServedAndOthersAre) {
+  save_adder(folder_ / "one/a/1/model.onnx", 1);
+  save_adder(folder_ / "one/b/1/model.onnx", 2);
+  save_adder(folder_ / "two/a/1/model.onnx", 3);
+  RepositoryOptions given = options();
+  given.roots = {{folder_ / "one", ""}, {folder_ / "two", ""}};
+  {
+    ModelRepository repository(given);
+    EXPECT_THAT(repository.start(), ElementsAre(Pair("a", HasSubstr("two or more repositories"))));
+    EXPECT_EQ(answer_of(repository.find("b", "")), 3);
+    const auto states = repository.index(false);
+    ASSERT_EQ(states.size(), 2u);
+    EXPECT_EQ(states[1].name, "a");
+    EXPECT_EQ(states[1].state, ModelState::State::kUnavailable);
+    EXPECT_THAT(states[1].reason, HasSubstr("model appears in two or more repositories"));
+  }
+  given.control = ControlMode::kExplicit;
+  given.startup_models = {"b"};
+  ModelRepository repository(given);
+  EXPECT_THAT(repository.start(), ElementsAre());
+  EXPECT_THAT(error_from([&] { repository.load("a"); }).message(), HasSubstr("two or more"));
+  fs::remove_all(folder_ / "two/a");
+  repository.load("a");
+  EXPECT_EQ(answer_of(repository.find("a", "")), 2);
+}
+
 TEST_F(RepositoryTest, ALoadThatFailsLeavesTheOldModelServing) {
   save_adder(folder_ / "a/1/model.onnx", 1);
   ModelRepository repository(options(ControlMode::kExplicit));
@@ -67,6 +93,7 @@ TEST_F(RepositoryTest, ALoadThatFailsLeavesTheOldModelServing) {
   repository.load("a");
   EXPECT_EQ(answer_of(repository.find("a", "")), 6);
   repository.unload("a");
+  EXPECT_NO_THROW(repository.unload("absent"));
   const ServingError gone = error_from([&] { repository.find("a", ""); });
   EXPECT_EQ(gone.status(), Status::kUnavailable);
   EXPECT_THAT(gone.message(), HasSubstr("unloaded"));

@@ -474,7 +474,21 @@ class Examples(ServerCase):
         self.server.call("POST", "/v2/repository/models/simple_int8/load")
         self.server.call("GET", "/v2/models/simple_int8/ready")
         error = self.server.call("POST", "/v2/repository/models/absent/load", status=404)["error"]
-        self.assertIn("failed to load 'absent'", error)
+        self.assertIn("failed to load 'absent', failed to poll from model repository", error)
+        self.server.call("POST", "/v2/repository/models/absent/unload")
+        broken = {"parameters": {"config": json.dumps({"input": [{"name": "z", "data_type": "TYPE_FP32", "dims": [3]}]})}}
+        error = self.server.call("POST", "/v2/repository/models/simple/load", broken, status=400)["error"]
+        self.assertIn("load failed for model 'simple'", error)
+        self.server.call("GET", "/v2/models/simple/ready")
+
+    def test_loads_by_the_schema_of_kserve(self):
+        # The name is in the first field, and so it is in the answer, with a bool in the second one.
+        name = b"\x0a\x0bsimple_int8"
+        for method, is_ready in (("Unload", False), ("Load", True)):
+            call = self.server.channel.unary_unary(f"/inference.GRPCInferenceService/RepositoryModel{method}",
+                                                   request_serializer=None, response_deserializer=None)
+            self.assertEqual(call(name), name + b"\x10\x01")
+            self.assertEqual(self.stub.ModelReady(pb.ModelReadyRequest(name="simple_int8")).ready, is_ready)
 
     def test_load_with_overrides(self):
         config = json.dumps({"backend": "onnxruntime", "max_batch_size": 3})

@@ -88,6 +88,22 @@ TEST_F(EndingRequests, WhatWaitsInAQueueEndsLikewise) {
   EXPECT_TRUE(comes(kOnePending));
 }
 
+TEST_F(EndingRequests, WhatFindsAFullQueueMayBeAskedAgain) {
+  serve(
+      "instance_group { count: 1 kind: KIND_CPU } "
+      "dynamic_batching { default_queue_policy { max_queue_size: 1 } }");
+  HttpClient first(server_->port()), second(server_->port()), third(server_->port());
+  ask(first);
+  EXPECT_TRUE(comes(kOnePending));
+  ask(second);
+  EXPECT_TRUE(comes(kTwoPending));
+  ask(third);
+  Reply reply = third.read();
+  EXPECT_EQ(reply.status, 503) << reply.body;
+  EXPECT_EQ(reply.fields["retry-after"], "1");
+  EXPECT_THAT(reply.body, testing::HasSubstr("Exceeds maximum queue size"));
+}
+
 TEST_F(EndingRequests, WhatWaitsInASequenceEndsLikewise) {
   serve("sequence_batching { }");
   HttpClient first(server_->port()), third(server_->port());
@@ -140,22 +156,6 @@ TEST_F(EndingRequests, ALoadIsCutOffLikewise) {
   const auto until = Clock::now() + std::chrono::seconds(20);
   while (!is_loading() && Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  EXPECT_EQ(server_->stop(), 0) << server_->log();
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
-  EXPECT_THAT(server_->log(), testing::HasSubstr("the server is shutting down"));
-}
-
-TEST(Server, ASignalEndsItAfterItsRequests) {
-  const TemporaryFolder folder;
-  save_unary(folder / "m/1/model.onnx", "Neg", DType::kFloat, 2);
-  ServerProcess server({"--model-repository", folder.path().string(), "--drain-delay=0.5"});
-  HttpClient client(server.port());
-  EXPECT_EQ(client.get("/v2/health/ready").status, 200);
-  kill(server.process(), SIGTERM);
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  // Not ready, and serving all the same, new connections as well; each ends with its answer, so
-  // that clients turn to another server before this one closes its door.
-  const Reply not_ready = client.get("/v2/health/ready");
   const auto begin = Clock::now();
   EXPECT_EQ(server_->stop(), 0) << server_->log();
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
@@ -172,6 +172,22 @@ TEST_F(EndingRequests, ASignalWhileModelsAreLoadedEndsTheServer) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the load has begun, on most days
   const auto begin = Clock::now();
+  EXPECT_EQ(server_->stop(), 0) << server_->log();
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_THAT(server_->log(), testing::HasSubstr("the server is shutting down"));
+}
+
+TEST(Server, ASignalEndsItAfterItsRequests) {
+  const TemporaryFolder folder;
+  save_unary(folder / "m/1/model.onnx", "Neg", DType::kFloat, 2);
+  ServerProcess server({"--model-repository", folder.path().string(), "--drain-delay=0.5"});
+  HttpClient client(server.port());
+  EXPECT_EQ(client.get("/v2/health/ready").status, 200);
+  kill(server.process(), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  // Not ready, and serving all the same, new connections as well; each ends with its answer, so
+  // that clients turn to another server before this one closes its door.
+  const Reply not_ready = client.get("/v2/health/ready");
   EXPECT_EQ(not_ready.status, 503);
   EXPECT_EQ(not_ready.fields.at("connection"), "close");
   HttpClient late(server.port());

@@ -102,6 +102,35 @@ TEST_F(ServerTest, AnswersInJson) {
       json::parse(infer("negate", request_of(input("FP32", {1, 2}, {1, 2}))).body).contains("id"));
 }
 
+// Clients that write all fields of a record write null for those that they don't set.
+TEST_F(ServerTest, WhatIsNullIsLeftOut) {
+  json request = request_of(input("FP32", {1, 2}, {1, 2}));
+  request["inputs"][0]["parameters"] = nullptr;
+  request["id"] = request["parameters"] = request["outputs"] = nullptr;
+  const Reply reply = infer("negate", request);
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  EXPECT_FALSE(json::parse(reply.body).contains("id"));
+  request["parameters"] = {{"content_type", nullptr}, {"timeout", nullptr}};
+  request["outputs"] = {{{"name", "y"}, {"parameters", nullptr}}};
+  EXPECT_EQ(infer("negate", request).status, 200);
+  EXPECT_EQ(client_.post("/v2/repository/index", R"({"ready":null})").status, 200);
+  EXPECT_EQ(client_.post("/v2/trace/setting", R"({"trace_file":null,"trace_rate":null})").status,
+            200);
+}
+
+TEST_F(ServerTest, NestedArraysHaveTheDimsThatAreNot1) {
+  std::string deep = "[1,2]";
+  for (int i = 0; i < 90; ++i)
+    deep = '[' + deep + ']';
+  for (const std::string& data : {std::string("[[1],[2]]"), std::string("[[[1,2]]]"), deep}) {
+    const Reply reply = client_.post(
+        "/v2/models/negate/infer",
+        R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":)" + data + "}]}");
+    ASSERT_EQ(reply.status, 200) << data << reply.body;
+    EXPECT_EQ(json::parse(reply.body)["outputs"][0]["data"], json({-1, -2})) << data;
+  }
+}
+
 TEST_F(ServerTest, ElementsOfEveryTypeAreExact) {
   const struct {
     const char *model, *type, *data, *answer;
@@ -223,7 +252,9 @@ TEST_F(ServerTest, WhatIsWrongWithARequestIsSaid) {
       {R"({"inputs":[]})", "missing required input(s) ['x']"},
       {R"({"inputs":{}})", "expected an array"},
       {R"({"inputs":[{}]})", "an input without name"},
-      {R"({"inputs":[{"name":"q"}]})",
+      {R"({"inputs":[{"name":"x","datatype":"FP32","data":[1,2]}]})",
+       "input 'x': no field 'shape'"},
+      {R"({"inputs":[{"name":"q","shape":[1]}]})",
        "unexpected inference input 'q' for model 'negate'; there are 'x'"},
       {R"({"inputs":[{"name":"x","datatype":"FP33","shape":[1,2],"data":[1,2]}]})", "'FP33'"},
       {R"({"inputs":[{"name":"x","datatype":"INT32","shape":[1,2],"data":[1,2]}]})",
@@ -232,7 +263,7 @@ TEST_F(ServerTest, WhatIsWrongWithARequestIsSaid) {
        "Expected [-1,2], got [1,3]"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,-2],"data":[1,2]}]})", "negative"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[4611686018427387904,4],"data":[1]}]})",
-       "too many"},
+       "causes total element count to exceed"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1000000000,2],"data":[1]}]})",
        "fewer than"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1]}]})",
@@ -245,8 +276,10 @@ TEST_F(ServerTest, WhatIsWrongWithARequestIsSaid) {
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[01,2]}]})", "comma or ]"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,1e999]}]})",
        "out of range"},
-      {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[[1],[2]]}]})",
+      {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[3,2],"data":[[1,2,3],[4,5,6]]}]})",
        "does not fit shape"},
+      {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[3,2],"data":[[1,2],[3],[4,5,6]]}]})",
+       "arrays of 2 and of 1"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[[1,2],3]}]})",
        "different depths"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2]}]})", "no field 'data'"},
@@ -258,6 +291,11 @@ TEST_F(ServerTest, WhatIsWrongWithARequestIsSaid) {
        "given twice"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],"parameters":{"timeout":"soon"}})",
        "'timeout'"},
+      {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],"outputs":[{"name":"y"},{"name":"y"}]})",
+       "Duplicate output name 'y' is not allowed in a request"},
+      {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":null}]})",
+       "no field 'data'"},
+      {R"({"inputs":null})", "no field 'inputs'"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}]} {})",
        "something follows"},
   };
@@ -471,8 +509,7 @@ TEST(Server, ALimitOfNothingIsNone) {
   HttpClient client(server.port());
   EXPECT_EQ(client
                 .post("/v2/models/m/infer",
-                      R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],
-                          "outputs":[{"name":"y"},{"name":"y"}]})")
+                      R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}]})")
                 .status,
             200);
 }

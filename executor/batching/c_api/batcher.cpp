@@ -120,6 +120,7 @@ Error error_of(const serving::ServingError& error) {
   return Error(code(), error.message());
 }
 
+      case Status::kQueueFull:
 }  // namespace sardonyx::c_api
 
 using namespace sardonyx;         // NOLINT: the functions below are outside of every namespace

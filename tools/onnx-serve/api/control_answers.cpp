@@ -33,7 +33,7 @@ json body_of(const HttpRequest& request) {
 
 json call_parameters(const json& body) {
   const auto found = body.find("parameters");
-  if (found == body.end()) return json::object();
+  if (found == body.end() || found->is_null()) return json::object();
   if (!found->is_object()) refuse(Status::kInvalidArgument, "parameters: expected an object");
   return *found;
 }
@@ -96,13 +96,10 @@ void take_setting(const json& body, const char* name, T& to) {
 }  // namespace
 
 HttpAnswer Api::index(const HttpRequest& request) const {
-  const json body = body_of(request);
-  const auto ready = body.find("ready");
-  if (ready != body.end() && !ready->is_boolean())
-    refuse(Status::kInvalidArgument, "ready: expected true or false");
+  bool ready_only = false;
+  take_setting(body_of(request), "ready", ready_only);
   json out = json::array();
-  for (const serving::ModelState& state :
-       repository_.index(ready != body.end() && ready->get<bool>())) {
+  for (const serving::ModelState& state : repository_.index(ready_only)) {
     json one = {{"name", state.name},
                 {"state", std::string(name_of(state.state))},
                 {"reason", state.reason}};
@@ -117,6 +114,7 @@ HttpAnswer Api::load(const std::string& name, const HttpRequest& request) {
   serving::ModelRepository::LoadOverride replaced;
   const json parameters = call_parameters(body_of(request));
   for (const auto& [key, value] : parameters.items()) {
+    if (value.is_null()) continue;
     if (key != "config" && !key.starts_with("file:"))
       refuse(Status::kInvalidArgument, "unknown parameter '", key, "'");
     if (!value.is_string())

@@ -192,13 +192,9 @@ OutputChoice choose_outputs(const ParsedInfer& parsed, const ServedModel& model)
   }
   for (const RequestedOutput& output : parsed.outputs) {
     const size_t index = model.output_index(output.name);
-    const auto twin = std::find(choice.order.begin(), choice.order.end(), index);
-    if (twin != choice.order.end()) {
-      // As in Triton, the same again is nothing new.
-      if (choice.parameters[static_cast<size_t>(twin - choice.order.begin())] == output.parameters)
-        continue;
-      refuse(Status::kInvalidArgument, "output '", output.name,
-             "' is asked for twice, with other parameters");
+    if (std::find(choice.order.begin(), choice.order.end(), index) != choice.order.end()) {
+      refuse(Status::kInvalidArgument, "Duplicate output name '", output.name,
+             "' is not allowed in a request");
     }
     choice.order.push_back(index);
     choice.parameters.push_back(output.parameters);

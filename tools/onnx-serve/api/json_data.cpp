@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "executor/batching/serving_error.h"
 #include "executor/serving/datatype.h"
@@ -15,7 +16,7 @@ namespace {
 using serving::refuse;
 using serving::Status;
 
-constexpr size_t kMaxDepth = 64;  // of arrays within arrays
+constexpr size_t kMaxDepth = 100;  // of arrays within arrays
 
 // Reads the scalars of nested arrays in order, and holds the nesting to the shape.
 class ArrayScanner {
@@ -67,6 +68,7 @@ class ArrayScanner {
     if (scalars_ != count) {
       wrong(text("expected ", count, " elements for shape ", to_text(shape_), ", got ", scalars_));
     }
+    check_nesting();
   }
 
   [[noreturn]] void wrong(const std::string& why) const {
@@ -82,26 +84,38 @@ class ArrayScanner {
     text_.remove_prefix(at);
   }
   void open() {
-    if (depth_ == kMaxDepth) wrong("more than 64 arrays within each other");
+    if (depth_ == kMaxDepth)
+      wrong(text("JSON nesting depth exceeds maximum allowed limit (", kMaxDepth, ")"));
     text_.remove_prefix(1);
     sizes_[depth_++] = 0;
   }
-  // A nested array has the size of its dim.
+  // Arrays of one depth are alike.
   void close() {
-    --depth_;
-    const bool is_nested = scalar_depth_ > 1 || (scalar_depth_ == 0 && depth_ > 0);
-    if (!is_nested) return;
-    if (scalar_depth_ > shape_.size() || depth_ >= shape_.size() ||
-        (scalar_depth_ == shape_.size() && sizes_[depth_] != shape_[depth_])) {
-      wrong(text("an array of ", sizes_[depth_], " at depth ", depth_ + 1, " does not fit shape ",
-                 to_text(shape_)));
-    }
+    const int64_t size = sizes_[--depth_];
+    std::optional<int64_t>& extent = extents_[depth_];
+    if (!extent) extent = size;
+    if (*extent != size) wrong(text("arrays of ", *extent, " and of ", size, " at one depth"));
+  }
+  // Nested arrays are those of the shape, where dims of 1 don't count; or they are fewer: what is
+  // within is flat then.
+  void check_nesting() const {
+    const auto is_one = [](int64_t size) { return size == 1; };
+    Shape given, wanted = shape_;
+    for (size_t depth = 0; depth < kMaxDepth && extents_[depth]; ++depth)
+      given.push_back(*extents_[depth]);
+    const std::string nesting = to_text(given);
+    std::erase_if(given, is_one);
+    std::erase_if(wanted, is_one);
+    const bool is_empty = scalars_ == 0 && given.size() <= wanted.size();
+    if (given.size() < 2 || given.size() < wanted.size() || given == wanted || is_empty) return;
+    wrong(text("an array of ", nesting, " does not fit shape ", to_text(shape_)));
   }
 
   std::string_view text_;
   const Shape& shape_;
   const std::string_view what_;
-  int64_t sizes_[kMaxDepth] = {};
+  int64_t sizes_[kMaxDepth] = {};  // so far, of the arrays that are open
+  std::optional<int64_t> extents_[kMaxDepth];
   size_t depth_ = 0, scalar_depth_ = 0;
   int64_t scalars_ = 0;
 };

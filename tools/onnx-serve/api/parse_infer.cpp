@@ -27,7 +27,8 @@ std::string_view key_of(ondemand::field& field) {
   return got(field.unescaped_key(), "the name of a field");
 }
 
-// Calls visit(key, value) for each field.
+// Calls visit(key, value) for each field. One that is null is left out: clients that write all
+// fields of a record write those so that they don't set.
 template <typename Visit>
 void each_field(ondemand::object object, std::string_view what, const Visit& visit) {
   size_t count = 0;
@@ -35,7 +36,8 @@ void each_field(ondemand::object object, std::string_view what, const Visit& vis
     if (++count > kMaxNames) refuse(Status::kInvalidArgument, "request: too many fields in ", what);
     ondemand::field field = got(std::move(result), what);
     const std::string_view key = key_of(field);
-    visit(key, field.value());
+    ondemand::value value = field.value();
+    if (!got(value.is_null(), key)) visit(key, value);
   }
 }
 
@@ -91,6 +93,7 @@ Shape shape_of(ondemand::value value) {
 
 ParsedInfer::Input input_of(ondemand::value value) {
   ParsedInfer::Input input;
+  bool has_shape = false;
   each_field(got(value.get_object(), "inputs"), "an input",
              [&](std::string_view name, ondemand::value one) {
                if (name == "name") {
@@ -99,6 +102,7 @@ ParsedInfer::Input input_of(ondemand::value value) {
                  input.datatype = string_of(one, name);
                } else if (name == "shape") {
                  input.shape = shape_of(one);
+                 has_shape = true;
                } else if (name == "parameters") {
                  input.parameters = parameters_of(one);
                } else if (name == "data") {
@@ -108,6 +112,7 @@ ParsedInfer::Input input_of(ondemand::value value) {
                }
              });
   if (input.name.empty()) refuse(Status::kInvalidArgument, "request: an input without name");
+  if (!has_shape) refuse(Status::kInvalidArgument, "input '", input.name, "': no field 'shape'");
   return input;
 }
 

@@ -73,7 +73,10 @@ void SharedMemory::add(const Region& region) {
     refuse(Status::kInvalidArgument, "shared memory region '", region.name,
            "': expected a name in UTF-8 without control characters");
   }
-  if (region.byte_size == 0) refuse(Status::kInvalidArgument, "byte_size: expected more than 0");
+  if (region.byte_size == 0) {
+    refuse(Status::kInvalidArgument, "failed to register shared memory region '", region.name,
+           "': invalid args: byte_size: expected more than 0");
+  }
   const bool is_plain = !region.key.empty() && region.key.find('/', 1) == std::string::npos &&
                         region.key.find("..") == std::string::npos;
   if (!is_plain) {

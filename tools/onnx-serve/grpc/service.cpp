@@ -94,6 +94,13 @@ void expect_explicit(const serving::ModelRepository& repository) {
   serving::refuse(Status::kUnavailable, kNotExplicit);
 }
 
+// KServe's schema, whose service has the same name, has the model's name where Triton's has that of
+// a repository, which is empty in all that Triton itself takes.
+template <typename Request>
+const std::string& wanted_model(const Request& request) {
+  return request.model_name().empty() ? request.repository_name() : request.model_name();
+}
+
 }  // namespace
 
 grpc::Status InferenceService::access(const Context& context, EndpointGroup group) const {
@@ -277,7 +284,7 @@ Reactor* InferenceService::RepositoryModelLoad(Context* context, const Bytes* fr
                           inference::RepositoryModelLoadResponse>(
       context, from, to,
       [this](const inference::RepositoryModelLoadRequest& request,
-             inference::RepositoryModelLoadResponse&) {
+             inference::RepositoryModelLoadResponse& response) {
         expect_explicit(parts_.repository);
         serving::ModelRepository::LoadOverride replaced;
         for (const auto& [key, value] : request.parameters()) {
@@ -289,7 +296,10 @@ Reactor* InferenceService::RepositoryModelLoad(Context* context, const Bytes* fr
             refuse(Status::kInvalidArgument, "unknown parameter '", key, "'");
           }
         }
-        parts_.repository.load(request.model_name(), replaced);
+        const std::string& name = wanted_model(request);
+        parts_.repository.load(name, replaced);
+        response.set_model_name(name);
+        response.set_is_loaded(true);
       });
 }
 
@@ -298,12 +308,15 @@ Reactor* InferenceService::RepositoryModelUnload(Context* context, const Bytes* 
                           inference::RepositoryModelUnloadResponse>(
       context, from, to,
       [this](const inference::RepositoryModelUnloadRequest& request,
-             inference::RepositoryModelUnloadResponse&) {
+             inference::RepositoryModelUnloadResponse& response) {
         expect_explicit(parts_.repository);
         const auto found = request.parameters().find("unload_dependents");
         const bool and_dependents =
             found != request.parameters().end() && found->second.bool_param();
-        parts_.repository.unload(request.model_name(), and_dependents);
+        const std::string& name = wanted_model(request);
+        parts_.repository.unload(name, and_dependents);
+        response.set_model_name(name);
+        response.set_is_unloaded(true);
       });
 }
 

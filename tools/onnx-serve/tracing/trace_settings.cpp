@@ -65,6 +65,7 @@ PartialTraceSettings changed(PartialTraceSettings given, const TraceValues& chan
       return values->front();
     };
     if (name == "trace_file" || name == "trace_mode") {
+      if (!values) continue;  // there is nothing to take back
       refuse(Status::kUnsupported, name == "trace_file" ? "trace file location" : name,
              " can not be updated through network protocol; it is set when the server is started "
              "(--trace-config)");
