@@ -22,11 +22,10 @@ Scheduler::Scheduler(SchedulingPolicy policy, std::vector<std::string> input_nam
   threads_.reserve(reserved_);
 }
 
-void Scheduler::close() {
+void Scheduler::stop() {
   std::vector<JobPointer> refused;
   {
-    std::unique_lock lock(mutex_);
-    if (is_closed_ && free_ == policy_.instances) return;
+    const std::lock_guard lock(mutex_);
     is_closed_ = true;
     for (auto& [number, level] : levels_) {
       for (const JobPointer& job : level) {
@@ -41,7 +40,12 @@ void Scheduler::close() {
   }
   for (const JobPointer& job : refused)
     end(job, {Status::kUnavailable, "the model is being unloaded"}, Failure::kRejected);
+}
+
+void Scheduler::close() {
+  stop();
   std::unique_lock lock(mutex_);
+  if (reserved_ == 0) return;  // closed by then: the threads may be gone
   all_free_.wait(lock, [&] { return free_ == policy_.instances; });
   lock.unlock();
   wait_for_delivery();

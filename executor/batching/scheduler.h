@@ -63,8 +63,10 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
             std::vector<std::string> output_names, RunBatch run, RunThreads& threads,
             std::shared_ptr<Statistics> statistics);
   ~Scheduler() { close(); }
-  // Refuses what waits, and what comes from now on (kUnavailable), and waits for what runs. Not to
-  // be called by a thread of `threads` that runs a request of this model.
+  // Refuses what waits, and what comes from now on (kUnavailable).
+  void stop();
+  // The same, and waits for what runs. Not to be called by a thread of `threads` that runs a
+  // request of this model.
   void close();
 
   // `done` is called once, perhaps before this returns: where the request is refused, and, with

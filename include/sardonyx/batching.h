@@ -59,8 +59,8 @@ SX_API sx_status sx_batcher_options_init(sx_batcher_options* options, size_t str
 /* Keeps what it needs of the session. `options` may be NULL. */
 SX_API sx_status sx_batcher_create(sx_session* session, const sx_batcher_options* options,
                                    sx_batcher** batcher);
-/* Refuses what waits with SX_CANCELLED and waits for what runs; not to be called by a callback.
- * NULL is allowed. */
+/* Refuses what waits with SX_CANCELLED and waits for what runs. Where a callback calls it, of this
+ * batcher or of another one, a thread of its own waits. NULL is allowed. */
 SX_API void sx_batcher_destroy(sx_batcher* batcher);
 
 /* ---- Requests */
@@ -103,7 +103,8 @@ SX_API void sx_request_cancel(sx_request* request);
 /* The request itself goes on. NULL is allowed. */
 SX_API void sx_request_destroy(sx_request* request);
 
-/* Waits for the answer; not to be called by a callback. `outputs` has a place for each output of
+/* Waits for the answer; refused in a callback of the same batcher, for which the next run waits.
+ * `outputs` has a place for each output of
  * the model: handles of the caller's, NULL for those that were not asked for, and for all where it
  * fails. */
 SX_API sx_status sx_batcher_run(sx_batcher* batcher, const sx_value* const* inputs, size_t count,

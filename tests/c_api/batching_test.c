@@ -295,6 +295,76 @@ static void test_end(sx_session* session) {
   sem_destroy(&gate);
 }
 
+/* A callback that has its batcher destroyed, once `gate` is posted. */
+typedef struct ending {
+  sx_batcher* batcher;
+  const sx_value* input;
+  sem_t gate;
+  sem_t told;
+  sx_status run;
+} ending;
+
+static void end_batcher(void* user, const sx_answer* answer) {
+  ending* self = user;
+  sx_value* output = NULL;
+  (void)answer;
+  sem_wait(&self->gate);
+  self->run = sx_batcher_run(self->batcher, &self->input, 1, NULL, &output, 1);
+  sx_batcher_destroy(self->batcher);
+  sem_post(&self->told);
+}
+
+/* By the thread that ran the model; by one that submits or cancels; what waits is refused. */
+static void test_end_by_callback(sx_session* session) {
+  enum { kRun, kRunHere, kCancel, kWays };
+  /* The callback that is held returns when nobody knows. */
+  static outcome all_held[kWays];
+  static sem_t gates[kWays];
+  sx_value* input = image(1, 1);
+  for (int way = kRun; way < kWays; ++way) {
+    outcome waits;
+    outcome* const held = &all_held[way];
+    sem_t* const gate = &gates[way];
+    sx_value* output = NULL;
+    sx_request* request = NULL;
+    sx_request_options options;
+    sx_batcher_options how = defaults();
+    ending end;
+    how.inline_below_us = 1000000;
+    end.batcher = made(session, &how);
+    end.input = input;
+    end.run = SX_OK;
+    sem_init(&end.gate, 0, way == kRun ? 0 : 1);
+    sem_init(&end.told, 0, 0);
+    sem_init(gate, 0, 0);
+    begin_outcome(held, gate);
+    begin_outcome(&waits, NULL);
+    EXPECT(sx_request_options_init(&options, sizeof options) == SX_OK);
+    options.may_run_here = way == kRunHere;
+    EXPECT(sx_batcher_run(end.batcher, &end.input, 1, NULL, &output, 1) == SX_OK);
+    if (way == kCancel) {
+      EXPECT(submit(end.batcher, input, 0, held, NULL) == SX_OK);
+      EXPECT(status_of(held) == SX_OK);
+    }
+    EXPECT(sx_batcher_submit(end.batcher, &end.input, 1, &options, end_batcher, &end, &request) ==
+           SX_OK);
+    if (way != kRunHere) EXPECT(submit(end.batcher, input, 0, &waits, NULL) == SX_OK);
+    if (way == kRun) sem_post(&end.gate);
+    if (way == kCancel) sx_request_cancel(request);
+    sem_wait(&end.told);
+    EXPECT(end.run == SX_INVALID_ARGUMENT);
+    if (way != kRunHere) EXPECT(status_of(&waits) == SX_CANCELLED);
+    sem_post(gate);
+    sx_request_destroy(request);
+    sx_value_destroy(output);
+    sx_value_destroy(held->output);
+    end_outcome(&waits);
+    sem_destroy(&end.gate);
+    sem_destroy(&end.told);
+  }
+  sx_value_destroy(input);
+}
+
 static void test_admission(sx_session* session) {
   sx_admission* admission = NULL;
   sx_value* output = NULL;
@@ -380,6 +450,7 @@ int main(int argc, char** argv) {
   test_joint_runs(session);
   test_queue(session);
   test_end(session);
+  test_end_by_callback(session);
   test_admission(session);
   /* A batcher outlives the session's handle. */
   sx_batcher* batcher = made(session, NULL);

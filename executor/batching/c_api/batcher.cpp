@@ -2,6 +2,8 @@
 #include "executor/batching/c_api/batcher.h"
 
 #include <limits>
+#include <system_error>
+#include <thread>
 
 namespace sardonyx::c_api {
 namespace {
@@ -92,7 +94,24 @@ SchedulingPolicy policy_of(const sx_batcher_options& given, const Session& sessi
   return policy;
 }
 
+thread_local const AnswerScope* t_answers = nullptr;
+
 }  // namespace
+
+AnswerScope::AnswerScope(const sx_batcher& batcher) : batcher_(batcher), outer_(t_answers) {
+  t_answers = this;
+}
+
+AnswerScope::~AnswerScope() {
+  t_answers = outer_;
+}
+
+bool AnswerScope::is_in(const sx_batcher* batcher) {
+  for (const AnswerScope* scope = t_answers; scope; scope = scope->outer_) {
+    if (!batcher || &scope->batcher_ == batcher) return true;
+  }
+  return false;
+}
 
 Error error_of(const serving::ServingError& error) {
   using serving::Status;
@@ -101,6 +120,7 @@ Error error_of(const serving::ServingError& error) {
       case Status::kInvalidArgument:
       case Status::kNotFound:
         return ErrorCode::kInvalidArgument;
+      case Status::kQueueFull:
       case Status::kResourceExhausted:
       case Status::kTooLarge:
         return ErrorCode::kResourceExhausted;
@@ -120,7 +140,6 @@ Error error_of(const serving::ServingError& error) {
   return Error(code(), error.message());
 }
 
-      case Status::kQueueFull:
 }  // namespace sardonyx::c_api
 
 using namespace sardonyx;         // NOLINT: the functions below are outside of every namespace
@@ -171,7 +190,15 @@ sx_status sx_batcher_create(sx_session* session, const sx_batcher_options* optio
 }
 
 void sx_batcher_destroy(sx_batcher* batcher) {
-  delete batcher;
+  if (!batcher || !AnswerScope::is_in(nullptr)) return delete batcher;
+  // To wait for what runs is to wait for its callbacks, of which this may be one, or may be waited
+  // for by one.
+  batcher->scheduler->stop();
+  try {
+    std::thread([batcher] { delete batcher; }).detach();
+  } catch (const std::system_error&) {
+    // No thread is to be had. To leak it is better than to wait for ever.
+  }
 }
 
 sx_status sx_batcher_get_stats(const sx_batcher* batcher, sx_batcher_stats* stats) {

@@ -28,6 +28,22 @@ sx_status guarded_serving(const Options* options, const Body& body) noexcept {
   });
 }
 
+// The time that a thread spends in a callback of a batcher. Scopes nest: a callback may submit a
+// request to another batcher, which is answered by the same thread.
+class AnswerScope {
+ public:
+  explicit AnswerScope(const sx_batcher& batcher);
+  ~AnswerScope();
+  AnswerScope(const AnswerScope&) = delete;
+  AnswerScope& operator=(const AnswerScope&) = delete;
+  // Is this thread in a callback of the batcher, or (null) of any?
+  static bool is_in(const sx_batcher* batcher);
+
+ private:
+  const sx_batcher& batcher_;
+  const AnswerScope* const outer_;
+};
+
 }  // namespace sardonyx::c_api
 
 struct sx_admission {

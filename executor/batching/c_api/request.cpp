@@ -146,12 +146,17 @@ sx_status sx_batcher_submit(sx_batcher* batcher, const sx_value* const* inputs, 
     InferRequest asked = request_of(to.shared->session, inputs, count, given);
     // Made before anything is begun, so that nothing can fail afterwards.
     auto handle = request ? std::make_unique<sx_request>() : nullptr;
-    const auto ticket = to.scheduler->submit(
+    // A callback may destroy the batcher.
+    const std::shared_ptr<serving::Scheduler> scheduler = to.scheduler;
+    const auto ticket = scheduler->submit(
         std::move(asked),
-        [callback, user](InferResult&& result) { answer(std::move(result), callback, user); },
+        [callback, user, batcher](InferResult&& result) {
+          const AnswerScope scope(*batcher);
+          answer(std::move(result), callback, user);
+        },
         flag("may_run_here", given.may_run_here));
     if (!handle) return;
-    handle->scheduler = to.scheduler;
+    handle->scheduler = scheduler;
     handle->ticket = ticket;
     *request = handle.release();
   });
@@ -171,6 +176,11 @@ sx_status sx_batcher_run(sx_batcher* batcher, const sx_value* const* inputs, siz
                          size_t output_count) {
   return guarded_serving(options, [&] {
     sx_batcher& to = require(batcher, "batcher");
+    if (AnswerScope::is_in(batcher)) {
+      fail(ErrorCode::kInvalidArgument,
+           "batcher: a callback of it can't wait for the next run, which waits for the callback; "
+           "use sx_batcher_submit");
+    }
     const Session& session = to.shared->session;
     if (output_count != session.outputs().size()) {
       fail(ErrorCode::kInvalidArgument, "output_count: the model has ", session.outputs().size(),
