@@ -132,7 +132,7 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
   if (queue.max_size > 0 && levels_[job->level].size() >= queue.max_size) {
     lock.unlock();
     end(job,
-        {Status::kQueueFull,
+        {Status::kResourceExhausted,
          text("Exceeds maximum queue size: ", queue.max_size, " requests wait already")},
         Failure::kRejected);
     return job;

@@ -35,7 +35,6 @@ Failure kind_of(Status status) {
   switch (status) {
     case Status::kCancelled:
       return Failure::kCancelled;
-    case Status::kQueueFull:
     case Status::kResourceExhausted:
     case Status::kUnavailable:
     case Status::kDeadlineExceeded:

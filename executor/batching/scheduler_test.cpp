@@ -289,7 +289,7 @@ TEST_F(SchedulerTest, AFullQueueRefusesAtOnce) {
   auto waits = submit(request_of({1}));
   auto refused = submit(request_of({1}));
   ASSERT_EQ(refused.wait_for(0s), std::future_status::ready);
-  EXPECT_EQ(status_of(refused.get()), Status::kQueueFull);
+  EXPECT_EQ(status_of(refused.get()), Status::kResourceExhausted);
   model_.let_go();
   EXPECT_EQ(status_of(waits.get()), Status::kOk);
 }

@@ -15,8 +15,7 @@ enum class Status {
   kInvalidArgument,
   kNotFound,
   kUnavailable,        // not ready, being unloaded, shutting down: may be asked again later
-  kQueueFull,          // so many requests wait already
-  kResourceExhausted,  // not enough memory
+  kResourceExhausted,  // a full queue or not enough memory
   kTooLarge,           // more than a limit on the size of requests allows
   kUnsupported,
   kCancelled,

@@ -204,7 +204,7 @@ SequenceTable::SequencePointer SequenceTable::begin(const std::string& key,
     sequence->is_admitted = true;
     ++admitted_;
   } else if (backlog_.size() >= kMaxBacklog) {
-    refuse(Status::kQueueFull, "model '", model_, "': ", backlog_.size(),
+    refuse(Status::kResourceExhausted, "model '", model_, "': ", backlog_.size(),
            " sequences wait already, behind the ", config_.max_sequences,
            " of max_candidate_sequences");
   } else {

@@ -268,7 +268,7 @@ def overload(options, models):
         before = server.status("VmRSS")
         total, times, status = h2load(url, body_, headers, 16, seconds=4, rate=3 * rate)
         good = np.sum(status == 200) / len(status) * total
-        refused = times[status == 503]
+        refused = times[status == 429]
         after = server.status("VmRSS")
     print(f"overload: capacity {rate:.0f}/s; asked {total:.0f}/s, answered {good:.0f}/s ({good / rate:.2f}); refusals "
           f"p50 {np.median(refused):.0f} us, p99 {np.percentile(refused, 99):.0f} us; memory {after - before:+.1f} MB; "

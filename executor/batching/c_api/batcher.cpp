@@ -120,7 +120,6 @@ Error error_of(const serving::ServingError& error) {
       case Status::kInvalidArgument:
       case Status::kNotFound:
         return ErrorCode::kInvalidArgument;
-      case Status::kQueueFull:
       case Status::kResourceExhausted:
       case Status::kTooLarge:
         return ErrorCode::kResourceExhausted;

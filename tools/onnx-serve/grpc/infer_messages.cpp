@@ -120,7 +120,6 @@ grpc::Status grpc_status(const ServingError& error) {
       case Status::kNotFound:
         return grpc::StatusCode::NOT_FOUND;
       case Status::kUnavailable:
-      case Status::kQueueFull:
         return grpc::StatusCode::UNAVAILABLE;
       case Status::kResourceExhausted:
       case Status::kTooLarge:

@@ -21,7 +21,6 @@ unsigned http_status(Status status) {
     case Status::kNotFound:
       return 404;
     case Status::kUnavailable:
-    case Status::kQueueFull:
       return 503;
     case Status::kResourceExhausted:
       return 429;
