@@ -9,6 +9,7 @@
 #include "eager/nn/flat_parameters.h"
 #include "eager/nn/fold.h"
 #include "eager/nn/functional.h"
+#include "eager/nn/functional_call.h"
 #include "eager/nn/init.h"
 #include "eager/nn/linear.h"
 #include "eager/nn/loss/loss_layers.h"

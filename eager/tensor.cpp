@@ -3,9 +3,11 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "eager/autograd/tape.h"
 #include "eager/dispatch/dispatch.h"
+#include "eager/dispatch/substitutes.h"
 #include "eager/tensor_text.h"
 #include "eager/trace/frame.h"
 #include "ir/core/bools.h"
@@ -85,9 +87,21 @@ bool may_fit(const Tensor& gradient, const Tensor& of) {
 namespace {
 
 const detail::TensorImpl& defined_impl(const Tensor& tensor, const Loc& loc = Loc()) {
-  if (tensor.defined()) return *tensor.impl();
+  if (tensor.defined()) return *detail::Substitutes::of(tensor).impl();
   fail_at(loc, "an undefined tensor has no value, type or shape; so is a gradient before ",
           "backward(), and an argument or result that was left out");
+}
+
+// f(what stands in for x), or nullopt where nothing does.
+template <typename F>
+auto on_substitute(const Tensor& x, const F& f) {
+  std::optional<std::decay_t<decltype(f(x))>> result;
+  if (!detail::Substitutes::any()) return result;
+  const Tensor& given = detail::Substitutes::of(x);
+  if (given.is_same(x)) return result;
+  const detail::Substitutes::Pause pause;
+  result.emplace(f(given));
+  return result;
 }
 
 }  // namespace
@@ -164,6 +178,8 @@ Dim Tensor::numel(Loc loc) const {
 }
 
 const Datum& Tensor::datum(Loc loc) const {
+  if (const auto given = on_substitute(*this, [&](const Tensor& x) { return &x.datum(loc); }))
+    return **given;
   const detail::TensorImpl& impl = defined_impl(*this, loc);
   TraceContext* frame = TraceContext::active();
   const bool is_assigned = frame && !impl.symbol && frame->current(*this).defined();
@@ -228,6 +244,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
 
 bool Tensor::requires_grad() const {
   if (!impl_) return false;
+  if (const auto given = on_substitute(*this, [](const Tensor& x) { return x.requires_grad(); }))
+    return *given;
   if (TraceContext* frame = TraceContext::active()) frame->root().note_requires_grad(*this);
   return impl_->tracked();
 }
@@ -296,6 +314,7 @@ RemovableHandle Tensor::register_hook(Hook hook) const {
 }
 
 Tensor Tensor::detach() const {
+  if (auto given = on_substitute(*this, [](const Tensor& x) { return x.detach(); })) return *given;
   const detail::TensorImpl& impl = defined_impl(*this);
   if (impl.symbol) return impl.frame->wrap(impl.symbol);
   auto copy = detail::make_impl(impl.value);
@@ -328,6 +347,8 @@ bool fits_target(const Type& wanted, const Type& given, const Loc& loc) {
 const Tensor& Tensor::assign(const Tensor& value, Loc loc) const {
   require_defined(*this, "assign", "the target", loc);
   require_defined(value, "assign", "the value", loc);
+  if (on_substitute(*this, [&](const Tensor& x) { return x.assign(value, loc).defined(); }))
+    return *this;
   const Type wanted = type(), given = value.type();
   if (!fits_target(wanted, given, loc)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": assign: expected a value of type ", wanted,

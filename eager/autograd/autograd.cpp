@@ -14,6 +14,7 @@
 #include "eager/dispatch/fusing_emitter.h"
 #include "eager/dispatch/kept_memory.h"
 #include "eager/dispatch/profiler.h"
+#include "eager/dispatch/substitutes.h"
 #include "eager/trace/frame.h"
 #include "ir/autodiff/early_gradients.h"
 
@@ -189,6 +190,7 @@ Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector
   const detail::ProfiledBackward profiled;
   const GradMode mode(create_graph);
   const detail::AutocastMode as_recorded(DType::kUndefined);
+  const detail::Substitutes::Pause recorded_inputs_stay;
   if (!TraceContext::active()) keep_memory_for_training();
   const std::vector<RecordedStep> steps = steps_of(nodes);
   std::vector<const RecordedStep*> pointers;
@@ -402,8 +404,11 @@ void check_own_gradient(const Tensor& gradient, const Val& input, size_t index) 
 
 }  // namespace
 
-std::vector<Tensor> apply(const CustomFunction& function, const std::vector<Tensor>& inputs,
+std::vector<Tensor> apply(const CustomFunction& function, const std::vector<Tensor>& given,
                           Loc loc) {
+  std::vector<Tensor> inputs;
+  for (const Tensor& input : given)
+    inputs.push_back(detail::Substitutes::of(input));
   std::vector<Tensor> outputs;
   {
     const NoGrad no_grad;

@@ -9,6 +9,7 @@
 #include "eager/dispatch/autocast.h"
 #include "eager/dispatch/engine.h"
 #include "eager/dispatch/profiler.h"
+#include "eager/dispatch/substitutes.h"
 #include "eager/trace/frame.h"
 #include "eager/trace/inferred_call.h"
 #include "ir/core/dtype_convert.h"
@@ -118,6 +119,13 @@ Error blamed_on_call(const Error& error) {
 }  // namespace
 
 void apply(const OpCall& call, std::span<Tensor> outputs) {
+  if (detail::Substitutes::any()) {
+    std::vector<Tensor> inputs;
+    for (const Tensor& input : call.inputs)
+      inputs.push_back(detail::Substitutes::of(input));
+    const detail::Substitutes::Pause pause;
+    return apply({call.op, call.attrs, inputs, call.captures, call.loc, call.name}, outputs);
+  }
   if (const DType dtype = Autocast::current(); dtype != DType::kUndefined) {
     // The casts, and ops that this one is made of, run as they are.
     const detail::AutocastMode off(DType::kUndefined);

@@ -6,6 +6,7 @@
 #include "eager/autograd/anomaly.h"
 #include "eager/autograd/tape.h"
 #include "eager/dispatch/autocast.h"
+#include "eager/dispatch/substitutes.h"
 #include "eager/trace/frame.h"
 #include "ir/core/strides.h"
 #include "ir/ops/elementwise/fused_elementwise.h"
@@ -206,7 +207,8 @@ void FusingEmitter::run_fused(FusionGroup& group, const std::vector<const FusedS
 }
 
 bool may_fuse(std::span<const Tensor> tensors) {
-  if (TraceContext::active() || detects_anomalies() || Autocast::current() != DType::kUndefined)
+  if (TraceContext::active() || detects_anomalies() || detail::Substitutes::any() ||
+      Autocast::current() != DType::kUndefined)
     return false;
   return std::ranges::all_of(tensors, [](const Tensor& tensor) {
     if (!tensor.defined() || (detail::grad_enabled() && tensor.impl()->tracked())) return false;

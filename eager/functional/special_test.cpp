@@ -21,7 +21,7 @@ namespace sardonyx::eager {
 namespace {
 
 using Tensors = std::vector<Tensor>;
-using Function = Tensor (*)(const Tensor&, Loc);
+using SpecialFunction = Tensor (*)(const Tensor&, Loc);
 constexpr double kBoundless = std::numeric_limits<double>::infinity();
 
 // Values that mpmath gives to 17 digits.
@@ -66,7 +66,7 @@ void expect_values(const Tensor& found, const Numbers& expected, const Numbers& 
         << at[i];
 }
 
-Tensor slope_of(Function function, const Tensor& at) {
+Tensor slope_of(SpecialFunction function, const Tensor& at) {
   Tensor x = at.detach().set_requires_grad();
   function(x, Loc::current()).sum().backward();
   return x.grad();
@@ -87,8 +87,9 @@ TEST(SpecialFunctions, GiveKnownValuesAndSlopes) {
 
 // Of the same argument float32 gives what float64 gives, to its last digits.
 TEST(SpecialFunctions, OfOtherTypes) {
-  for (const Function function : {Function(lgamma), Function(digamma), Function(erfinv)}) {
-    const Numbers& at = function == Function(erfinv) ? kShares : kPlaces;
+  for (const SpecialFunction function :
+       {SpecialFunction(lgamma), SpecialFunction(digamma), SpecialFunction(erfinv)}) {
+    const Numbers& at = function == SpecialFunction(erfinv) ? kShares : kPlaces;
     const Tensor floats = of(at);
     const Tensor found = function(floats, Loc::current());
     EXPECT_EQ(found.dtype(), DType::kFloat);
