@@ -29,6 +29,7 @@
 #include "eager/op.h"
 #include "eager/optim.h"
 #include "eager/progress.h"
+#include "eager/size_arithmetic.h"
 #include "eager/tensor.h"
 #include "eager/trace/compile.h"
 #include "eager/trace/control_flow.h"
