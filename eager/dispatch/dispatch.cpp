@@ -92,7 +92,7 @@ void run_now(const OpCall& call, std::span<Tensor> outputs) {
     more.resize(outputs.size());
     results = more;
   }
-  run_op(call.op, call.attrs, {inputs, formal}, captures, results);
+  run_op(call.op, call.attrs, {inputs, formal}, captures, results, call.may_overwrite_first);
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i] = results[i].defined() ? Tensor(detail::make_impl(std::move(results[i]))) : Tensor();
   }

@@ -17,6 +17,8 @@ struct OpCall {
   size_t captures = 0;
   Loc loc;
   std::string_view name = {};  // of the node where the op is recorded; else by module path and op
+  // Nobody else has the first input: what runs now may write the output over it.
+  bool may_overwrite_first = false;
 };
 
 // Runs the op, or records it where a trace asks for it; fills all of `outputs`. Errors carry the
@@ -45,6 +47,7 @@ class EagerEmitter : public Emitter {
   Type type(const Val& val) const override;
   std::optional<sardonyx::Tensor> constant_value(const Val& val) const override;
   std::optional<Dims> dims_value(const Val& val) const override;
+  const Loc& loc() const { return loc_; }
 
  private:
   Loc loc_;

@@ -200,7 +200,7 @@ std::byte* scratch_of(Engine& own, size_t bytes) {
 }
 
 void run_prepared(Engine& own, const PreparedOp& prepared, std::span<const Datum* const> inputs,
-                  std::span<Datum> outputs) {
+                  std::span<Datum> outputs, bool may_overwrite_first) {
   if (prepared.is_view()) {
     for (size_t i = 0; i < outputs.size(); ++i)
       outputs[i] = prepared.view(inputs[0]->tensor(), i);
@@ -216,8 +216,10 @@ void run_prepared(Engine& own, const PreparedOp& prepared, std::span<const Datum
   for (size_t i = 0; i < inputs.size(); ++i)
     pointers[i] = inputs[i] && inputs[i]->defined() ? inputs[i]->tensor().raw() : nullptr;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool is_over = i == 0 && may_overwrite_first && prepared.kernel().may_alias(0, 0);
     sardonyx::Tensor made =
-        sardonyx::Tensor::allocate(prepared.output_dtype(i), prepared.output_shape(i));
+        is_over ? inputs[0]->tensor()
+                : sardonyx::Tensor::allocate(prepared.output_dtype(i), prepared.output_shape(i));
     pointers[inputs.size() + i] = made.raw();
     outputs[i] = std::move(made);
   }
@@ -302,7 +304,7 @@ void check_types(const OpDef& op, const Attrs& attrs, std::span<const Datum* con
 }  // namespace
 
 void run_op(const OpDef& op, const Attrs& attrs, std::span<const Datum* const> inputs,
-            std::span<const Datum> captures, std::span<Datum> outputs) {
+            std::span<const Datum> captures, std::span<Datum> outputs, bool may_overwrite_first) {
   check_interrupted();
   Engine& own = engine();
   const int threads = num_threads();
@@ -314,14 +316,14 @@ void run_op(const OpDef& op, const Attrs& attrs, std::span<const Datum* const> i
       if (!at->second->matches(key)) continue;
       ++own.hits;
       const ThreadScope scope(threads);
-      return run_prepared(own, *at->second, inputs, outputs);
+      return run_prepared(own, *at->second, inputs, outputs, may_overwrite_first);
     }
     ++own.misses;
     if (const std::shared_ptr<const PreparedOp> made = prepare(key)) {
       if (own.prepared.size() >= kMaxKernels) own.prepared.clear();
       own.prepared.emplace(hash, made);
       const ThreadScope scope(threads);
-      return run_prepared(own, *made, inputs, outputs);
+      return run_prepared(own, *made, inputs, outputs, may_overwrite_first);
     }
   }
   check_types(op, attrs, inputs, captures, outputs.size());

@@ -9,10 +9,12 @@
 namespace sardonyx::eager {
 
 // One op on values. Kernels are prepared once for each op, attributes, types and shapes, and kept
-// (per thread, bounded). `inputs` are the formal ones; null or undefined where omitted. Throws as
-// inference and kernels do.
+// (per thread, bounded). `inputs` are the formal ones; null or undefined where omitted.
+// `may_overwrite_first`: kernels that can write output 0 over input 0. Throws as inference and
+// kernels do.
 void run_op(const OpDef& op, const Attrs& attrs, std::span<const Datum* const> inputs,
-            std::span<const Datum> captures, std::span<Datum> outputs);
+            std::span<const Datum> captures, std::span<Datum> outputs,
+            bool may_overwrite_first = false);
 
 // Threads that one op may use: as SessionOptions::intra_op_threads (0: decide by environment,
 // affinity and quota). For the whole process; takes effect for calls that start later.

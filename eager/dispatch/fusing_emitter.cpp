@@ -129,6 +129,7 @@ Vals FusingEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Att
                          size_t outputs, size_t captures) {
   std::optional<ResultType> made = result_of_step(op, inputs);
   if (!made) {
+    if (std::optional<Vals> scattered = scatter_over_fill(op, inputs, attrs)) return *scattered;
     if (reads_held_back(inputs)) finish();
     return EagerEmitter::emit(op, inputs, attrs, outputs, captures);
   }
@@ -144,6 +145,26 @@ Vals FusingEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Att
   group_.values.push_back({detail::impl_of(result).shared_from_this(), made->dtype, true});
   group_.steps.push_back(std::move(step));
   return {result};
+}
+
+std::optional<Vals> FusingEmitter::scatter_over_fill(const OpDef& op, std::span<const Val> inputs,
+                                                     const Attrs& attrs) {
+  if (!op.domain.empty() || (op.name != "ScatterElements" && op.name != "ScatterND"))
+    return std::nullopt;
+  const FusedValue* fill = group_.result_of(inputs[0]);
+  if (!fill || reads_held_back(inputs.subspan(1))) return std::nullopt;
+  const auto number = static_cast<size_t>(fill - group_.values.data());
+  const auto step = std::ranges::find(group_.steps, number, &FusedStep::result);
+  if (!step->is_expand || group_.values[step->operands[0]].is_result) return std::nullopt;
+  Vals operands;
+  for (const size_t operand : step->operands)
+    operands.emplace_back(group_.values[operand].impl);
+  const Vals filled = EagerEmitter::emit(*step->op, operands, step->attrs, 1);
+  std::vector<Tensor> in{detail::tensor_of(filled[0])}, out(1);
+  for (const Val& input : inputs.subspan(1))
+    in.push_back(detail::tensor_of(input));
+  apply({.op = op, .attrs = attrs, .inputs = in, .loc = loc(), .may_overwrite_first = true}, out);
+  return Vals{detail::val_of(out[0])};
 }
 
 // Runs the steps whose results are held outside, or read by such a step.

@@ -61,6 +61,10 @@ class FusingEmitter : public EagerEmitter {
 
   std::optional<ResultType> result_of_step(const OpDef& op, std::span<const Val> inputs) const;
   bool reads_held_back(std::span<const Val> inputs) const;
+  // Scatters into an Expand that is held back, as gradients of picked elements do: into a copy of
+  // its own. nullopt for other calls.
+  std::optional<Vals> scatter_over_fill(const OpDef& op, std::span<const Val> inputs,
+                                        const Attrs& attrs);
   void run_alone(FusionGroup& group, const FusedStep& step);
   void run_fused(FusionGroup& group, const std::vector<const FusedStep*>& steps);
 

@@ -44,6 +44,14 @@ TEST(FusingEmitter, GivesTheNumbersOfTheOpsOneByOne) {
          const Tensor transposed = sigmoid(in[0]).transpose(0, 1) * in[1].transpose(0, 1);
          return square(transposed.reshape({96, 80})) * in[2] * in[3];
        }},
+      {"parts",
+       [](const Tensors& in) {
+         const Tensor places = argsort(in[1].detach(), 1);
+         const Tensor rows = index_select(in[0], 0, arange(96) % 7);
+         return gather(in[0], 1, places) * in[1] * in[2] * in[3] + rows +
+                sort(in[0], 1).first.slice(1, {Dim(0), Dim(80), 1}) +
+                in[0].slice(1, {Dim(1), Dim(80), 3}).sum();
+       }},
       {"many ops",
        [](const Tensors& in) {
          Tensor x = in[0];
@@ -67,6 +75,27 @@ int64_t calls(const Profiler& profiler, std::string_view part) {
   for (const ProfileRow& row : profiler.rows())
     if (row.name.find(part) != std::string::npos) found += row.calls;
   return found;
+}
+
+// Into a copy of the zeros that is theirs alone: nobody else's zeros change.
+TEST(FusingEmitter, ScattersOverFillsOfTheirOwn) {
+  FusingEmitter emitter(Loc::current());
+  const Val zero = emitter.scalar(DType::kFloat, 0.0);
+  const Val zeros = emitter.call("Expand", {zero, emitter.int64s({64, 80})});
+  const Tensor places = argsort(leaves()[0].detach().slice(0, {Dim(0), Dim(64)}), 1);
+  const Tensor updates = leaves()[1].detach().slice(0, {Dim(0), Dim(64)});
+  std::vector<Val> scattered;
+  for (int i = 0; i < 2; ++i) {
+    scattered.push_back(emitter.call("ScatterElements",
+                                     {zeros, detail::val_of(places), detail::val_of(updates + i)},
+                                     {{"axis", int64_t{1}}, {"reduction", std::string("add")}}));
+  }
+  emitter.finish();
+  EXPECT_TRUE(equal(detail::tensor_of(zeros), eager::zeros({64, 80})));
+  for (int i = 0; i < 2; ++i) {
+    const Tensor expected = scatter(eager::zeros({64, 80}), 1, places, updates + i);
+    EXPECT_TRUE(equal(detail::tensor_of(scattered[static_cast<size_t>(i)]), expected)) << i;
+  }
 }
 
 // Where gradients are recorded, each op runs by itself.

@@ -53,6 +53,26 @@ void PaddedCopy::write(const T* from, const T& value, T* to, int64_t first_run, 
     for (size_t dim = index.size(); dim-- > 0; rest /= block_.sizes[dim])
       written += rest % block_.sizes[dim] * block_.to_strides[dim];
   }
+  if (run_ == 1 && !index.empty()) {
+    // Elements apart, as a slice with steps leaves them: a row is filled, then they are put there.
+    const size_t last = index.size() - 1;
+    const int64_t from_step = block_.from_strides[last], to_step = block_.to_strides[last];
+    for (int64_t run = first_run; run < last_run;) {
+      const int64_t count = std::min(block_.sizes[last] - index[last], last_run - run);
+      const int64_t end = target + (count - 1) * to_step + 1;
+      fill_elements(to + written, end - written, value);
+      for (int64_t i = 0; i < count; ++i)
+        assign_element(to[target + i * to_step], from[source + i * from_step]);
+      written = end;
+      run += count;
+      index[last] += count - 1;
+      source += (count - 1) * from_step;
+      target += (count - 1) * to_step;
+      advance(index, source, target);
+    }
+    if (is_end) fill_elements(to + written, count_ - written, value);
+    return;
+  }
   for (int64_t run = first_run; run < last_run; ++run) {
     fill_elements(to + written, target - written, value);
     copy_elements(from + source, run_, to + target);

@@ -1,6 +1,6 @@
-// ScatterND with constant indices, as tracing records assignments to parts of a tensor. prepare()
-// computes the runs of contiguous elements to copy; they are written into the data in place if
-// nothing else reads it.
+// ScatterND with constant indices, as tracing records assignments to parts of a tensor: prepare()
+// computes the runs of contiguous elements to copy. Updates of any scatter are written into the
+// data in place if nothing else reads it.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -114,7 +114,30 @@ Prepared prepare_scatter_nd(const KernelRequest& request) {
   return prepared;
 }
 
-constexpr KernelEntry kScatterEntries[] = {{"ScatterND", "scatter", prepare_scatter_nd}};
+// The row's own evaluation, which spares the copy of the data where nothing else reads it.
+class ScatterOver : public Kernel {
+ public:
+  explicit ScatterOver(std::unique_ptr<Kernel> evaluation) : evaluation_(std::move(evaluation)) {}
+  void run(const KernelArgs& args) const override { evaluation_->run(args); }
+  bool may_alias(size_t output, size_t input) const override { return output == 0 && input == 0; }
+
+ private:
+  std::unique_ptr<Kernel> evaluation_;
+};
+
+Prepared prepare_scatter_over(const KernelRequest& request) {
+  if (const char* why = why_unsupported_elements(request.inputs[0].dtype))
+    return Prepared::refuse(why);
+  Prepared reference = prepare_reference(request);
+  if (!reference.kernel) return reference;
+  return Prepared::accept(std::make_unique<ScatterOver>(std::move(reference.kernel)), "in place");
+}
+
+constexpr KernelEntry kScatterEntries[] = {
+    {"ScatterND", "scatter", prepare_scatter_nd},
+    {"ScatterND", "scatter_over", prepare_scatter_over},
+    {"ScatterElements", "scatter_over", prepare_scatter_over},
+};
 
 }  // namespace
 

@@ -101,5 +101,40 @@ TEST(ScatterND, leaves_what_may_fail_and_what_is_joined_to_the_reference) {
   EXPECT_FALSE(prepare(data, indices, updates, {{"reduction", std::string("add")}}).kernel);
 }
 
+// What is joined, and indices that are known at the run only: by the row's evaluation.
+TEST(Scatter, over_the_data_and_not) {
+  for (const char* name : {"ScatterND", "ScatterElements"}) {
+    for (const char* reduction : {"none", "add", "max"}) {
+      const OpDef& op = op_named(name);
+      const Attrs attrs = Attrs::parse(*op.attrs, {{"reduction", std::string(reduction)}});
+      const bool is_tuples = op.name == "ScatterND";
+      const Tensor data = drawn_tensor(DType::kFloat, {5, 4}, 0, 9, 1);
+      const Tensor updates = drawn_tensor(DType::kFloat, {3, 4}, 0, 9, 2);
+      const Tensor indices =
+          drawn_tensor(DType::kInt64, is_tuples ? Shape{3, 1} : Shape{3, 4}, 0, 4, 3);
+      const KernelTensor in[] = {{data.dtype(), data.shape()},
+                                 {indices.dtype(), indices.shape()},
+                                 {updates.dtype(), updates.shape()}};
+      const KernelTensor out{data.dtype(), data.shape()};
+      const Provider* const providers[] = {&cpu_provider()};
+      const Prepared prepared = prepare_kernel(providers, {op, attrs, in, {&out, 1}});
+      ASSERT_TRUE(prepared.kernel) << prepared.refusal;
+      EXPECT_TRUE(prepared.kernel->may_alias(0, 0)) << name;
+      EXPECT_FALSE(prepared.kernel->may_alias(0, 2)) << name;
+      const Datum inputs[] = {data, indices, updates};
+      const Tensor expected = evaluate(op, attrs, inputs, 1)[0].tensor();
+      const Tensor made = Tensor::allocate(data.dtype(), data.shape());
+      void* target = made.raw();
+      const void* sources[] = {data.raw(), indices.raw(), updates.raw()};
+      prepared.kernel->run({sources, &target, nullptr});
+      EXPECT_EQ(made, expected) << name << reduction;
+      std::memcpy(made.raw(), data.raw(), data.bytes());
+      sources[0] = made.raw();
+      prepared.kernel->run({sources, &target, nullptr});
+      EXPECT_EQ(made, expected) << name << reduction << " in place";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx
