@@ -129,12 +129,10 @@ TEST(Autocast, Gradients) {
 
 TEST(Autocast, NormsKeepTheirWeights) {
   constexpr double kScale = 1.001;  // 1 in bfloat16
-  const nn::BatchNorm1d batch(2);
   const nn::LayerNorm layer({2});
   const nn::GroupNorm group(1, 2);
   const Tensor x = tensor({{1.0f, -1.0f}, {3.0f, -3.0f}}).to(kBrain);
   const std::vector<std::pair<Tensor, std::function<Tensor()>>> norms{
-      {batch.weight, [&] { return batch(x); }},
       {layer.weight, [&] { return layer(x); }},
       {group.weight, [&] { return group(x); }},
   };
@@ -145,6 +143,37 @@ TEST(Autocast, NormsKeepTheirWeights) {
     const std::vector<float> scaled = norm().to_vector<float>();
     for (size_t i = 0; i < plain.size(); ++i)
       EXPECT_NEAR(scaled[i], plain[i] * kScale, 1e-6);
+  }
+}
+
+// torch's: float32 within, by weights and statistics in float32, and the type of x.
+TEST(Autocast, BatchNormsGiveTheTypeOfTheirInput) {
+  const Tensor single = tensor({{1.0f, -1.0f}, {3.0f, -3.5f}, {0.5f, 2.0f}});
+  const auto images = [&](const Tensor& x) { return x.reshape({1, 2, 3}); };
+  for (const bool trains : {true, false}) {
+    for (const DType dtype : {kBrain, DType::kFloat16, kSingle}) {
+      nn::BatchNorm1d plain(2), mixed(2), compiled(2);
+      const nn::InstanceNorm instance(2, {.affine = true});
+      for (const nn::BatchNorm1d& norm : {plain, mixed, compiled}) {
+        norm.weight.assign(tensor({1.001f, 0.999f}));
+        norm.running_mean.assign(tensor({0.1f, 0.2f}));
+        norm.train(trains);
+      }
+      const Tensor x = single.to(dtype).detach().set_requires_grad();
+      const Tensor expected = plain(x.detach().to(kSingle)).to(dtype);
+      const Autocast autocast(kBrain);
+      const Tensor y = mixed(x);
+      EXPECT_EQ(y.dtype(), dtype);
+      EXPECT_TRUE(equal(y, expected));
+      EXPECT_EQ(mixed.running_mean.to_vector<float>(), plain.running_mean.to_vector<float>());
+      EXPECT_EQ(mixed.running_var.dtype(), kSingle);
+      y.to(kSingle).square().sum().backward();
+      EXPECT_EQ(x.grad().dtype(), dtype);
+      EXPECT_EQ(mixed.weight.grad().dtype(), kSingle);
+      const auto step = compile([&](const Tensor& in) { return compiled(in); });
+      EXPECT_TRUE(equal(step(x.detach()), y));
+      EXPECT_EQ(instance(images(x.detach())).dtype(), dtype);
+    }
   }
 }
 

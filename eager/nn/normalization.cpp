@@ -35,6 +35,13 @@ Tensor fitting(const Tensor& stand_in, const Tensor& x) {
   return is_cast || stand_in.dtype() == x.dtype() ? stand_in : stand_in.to(x.dtype());
 }
 
+// Batch and instance norms leave the type to x under Autocast, as torch's do: they compute in
+// float32 and round.
+Tensor in_type_of(const Tensor& x, const Tensor& y, const Loc& loc) {
+  const bool is_small = x.dtype() == DType::kBFloat16 || x.dtype() == DType::kFloat16;
+  return is_small && Autocast::current() != DType::kUndefined ? y.to(x.dtype(), loc) : y;
+}
+
 Tensor literal_full(const Shape& shape, double value) {
   return literal(full(to_dims(shape), value).data());
 }
@@ -155,8 +162,10 @@ Tensor BatchNorm::forward(const Tensor& x) const {
   detail::require_registered(*this, {{"running_mean", running_mean}, {"running_var", running_var}});
   if (is_training() || !running_mean.defined()) return by_batch(x);
   static const OpDef& op = op_named("BatchNormalization");
-  return eager::apply(op, {x, fitting(scale(), x), fitting(shift(), x), running_mean, running_var},
-                      {{"epsilon", static_cast<float>(options_.eps)}}, caller());
+  const Tensor y =
+      eager::apply(op, {x, fitting(scale(), x), fitting(shift(), x), running_mean, running_var},
+                   {{"epsilon", static_cast<float>(options_.eps)}}, caller());
+  return in_type_of(x, y, caller());
 }
 
 Tensor BatchNorm::by_batch(const Tensor& x) const {
@@ -166,7 +175,7 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
     const BatchNormResult result =
         computation(x, fitting(scale(), x), fitting(shift(), x), options_.eps);
     if (running_mean.defined()) move_statistics(result.elements, result.mean, result.variance);
-    return result.y;
+    return in_type_of(x, result.y, caller());
   }
   if (is_training() && eager::detail::sizes_agree(channel_elements(x), 1, caller(), false)) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
@@ -185,7 +194,7 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
   if (is_training() && running_mean.defined()) {
     move_statistics(dim_tensor(channel_elements(x), caller()), results[1], results[2]);
   }
-  return results[0];
+  return in_type_of(x, results[0], caller());
 }
 
 void BatchNorm::move_statistics(const Tensor& count, const Tensor& mean,
@@ -219,8 +228,9 @@ Tensor InstanceNorm::forward(const Tensor& x) const {
   const Tensor scale = fitting(this->scale(), x), shift = fitting(this->shift(), x);
   if (running_mean.defined() && !is_training()) {
     static const OpDef& by_running = op_named("BatchNormalization");
-    return eager::apply(by_running, {x, scale, shift, running_mean, running_var},
-                        {{"epsilon", eps}}, caller());
+    const Tensor y = eager::apply(by_running, {x, scale, shift, running_mean, running_var},
+                                  {{"epsilon", eps}}, caller());
+    return in_type_of(x, y, caller());
   }
   if (running_mean.defined()) {
     const NoGrad no_grad;
@@ -237,7 +247,7 @@ Tensor InstanceNorm::forward(const Tensor& x) const {
     running_var.assign(moved(running_var, variance, share, loc), loc);
   }
   static const OpDef& op = op_named("InstanceNormalization");
-  return eager::apply(op, {x, scale, shift}, {{"epsilon", eps}}, caller());
+  return in_type_of(x, eager::apply(op, {x, scale, shift}, {{"epsilon", eps}}, caller()), caller());
 }
 
 LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options, Loc loc) try
@@ -356,9 +366,10 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance, c
                   const Tensor& bias, double eps, Loc loc) {
   static const OpDef& op = op_named("BatchNormalization");
   const std::vector<int64_t> channels = channels_of(x, "batch_norm", loc);
-  return eager::apply(
+  const Tensor y = eager::apply(
       op, {x, given_or(weight, x, channels, 1), given_or(bias, x, channels, 0), mean, variance},
       {{"epsilon", static_cast<float>(eps)}}, loc);
+  return in_type_of(x, y, loc);
 }
 Tensor normalize(const Tensor& x, NormalizeOptions options, Loc loc) {
   const Tensor length = norm(x, options.p, {options.axis}, true, loc);
