@@ -22,6 +22,14 @@ void all_reduce_now(const EvalCall& call) {
   group.wait(done);
 }
 
+void all_gather_now(const EvalCall& call) {
+  const sardonyx::Tensor& value = call.inputs[0].tensor();
+  const ProcessGroup group = ProcessGroup::world();
+  sardonyx::Tensor& all =
+      call.tensor(0, value.dtype(), gathered_shape(value.shape(), group.size()));
+  group.all_gather_memory(bytes_of(value), bytes_of(all));
+}
+
 void broadcast_now(const EvalCall& call) {
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
@@ -79,6 +87,35 @@ Tensor recorded_all_reduce(const Tensor& value, ReduceOp op, Reduction reduction
   return recorded_call(
       1, "AllReduce", {value},
       {{"op", static_cast<int64_t>(op)}, {"reduction", static_cast<int64_t>(reduction)}})[0];
+}
+
+sardonyx::Shape gathered_shape(std::span<const int64_t> of_rank, int ranks) {
+  sardonyx::Shape shape(of_rank.begin(), of_rank.end());
+  shape[0] *= ranks;
+  return shape;
+}
+std::span<const std::byte> bytes_of(const sardonyx::Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()};
+}
+std::span<std::byte> bytes_of(sardonyx::Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.raw()), tensor.bytes()};
+}
+
+Tensor recorded_all_gather(const Tensor& value, int ranks) {
+  [[maybe_unused]] static const OpDef& row = []() -> const OpDef& {
+    CustomOp all_gather = collective_op("AllGather", "(value: T) -> (gathered: T)",
+                                        kAnyDType.without(DType::kString));
+    all_gather.attributes = {required_int("ranks")};
+    all_gather.compute = all_gather_now;
+    all_gather.infer = [](InferContext& context) {
+      Type type = context.type(0);
+      if (type.shape && !type.shape->empty())
+        (*type.shape)[0] = (*type.shape)[0] * required_attribute<int64_t>(context, "ranks");
+      context.set(0, type);
+    };
+    return register_custom_op(std::move(all_gather));
+  }();
+  return recorded_call(1, "AllGather", {value}, {{"ranks", int64_t{ranks}}})[0];
 }
 
 std::vector<Tensor> recorded_broadcast(const std::vector<Tensor>& values, int root) {

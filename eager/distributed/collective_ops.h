@@ -24,6 +24,11 @@ CollectivePlace collective_place(std::string_view call);
 void refuse_in_compiled_step(std::string_view call);
 
 Tensor recorded_all_reduce(const Tensor& value, ReduceOp op, Reduction reduction);
+// What each of `ranks` ranks has for `value`, along its axis 0.
+Tensor recorded_all_gather(const Tensor& value, int ranks);
+sardonyx::Shape gathered_shape(std::span<const int64_t> of_rank, int ranks);
+std::span<const std::byte> bytes_of(const sardonyx::Tensor& tensor);
+std::span<std::byte> bytes_of(sardonyx::Tensor& tensor);
 // What each tensor is on rank `root`.
 std::vector<Tensor> recorded_broadcast(const std::vector<Tensor>& values, int root);
 

@@ -300,6 +300,24 @@ void mean_in_bfloat16(const Channel& channel, float* data, int64_t count) {
   }
 }
 
+void all_gather(const Channel& channel, const std::byte* own, size_t bytes, std::byte* all) {
+  int rank = 0, ranks = 1;
+  check_mpi(MPI_Comm_rank(channel.comm, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(channel.comm, &ranks), "MPI_Comm_size");
+  if (bytes * static_cast<size_t>(ranks) > INT32_MAX) {
+    // More than MPI counts.
+    std::copy_n(own, bytes, all + static_cast<size_t>(rank) * bytes);
+    for (int root = 0; root < ranks; ++root)
+      broadcast_bytes(channel, all + static_cast<size_t>(root) * bytes, bytes, root);
+    return;
+  }
+  const int count = static_cast<int>(bytes);
+  MPI_Request request;
+  check_mpi(MPI_Iallgather(own, count, MPI_BYTE, all, count, MPI_BYTE, channel.comm, &request),
+            "MPI_Iallgather");
+  complete(channel, request, "MPI_Iallgather");
+}
+
 std::vector<std::string> all_gather_bytes(const Channel& channel, const std::string& bytes) {
   int ranks = 1;
   check_mpi(MPI_Comm_size(channel.comm, &ranks), "MPI_Comm_size");

@@ -29,6 +29,8 @@ void all_reduce(const Channel& channel, DType dtype, void* data, int64_t count, 
 // the order of the ranks, and the mean is rounded again. Half the bytes, the same bits on all
 // ranks.
 void mean_in_bfloat16(const Channel& channel, float* data, int64_t count);
+// As many bytes of each rank, one behind the other in `all`.
+void all_gather(const Channel& channel, const std::byte* own, size_t bytes, std::byte* all);
 std::vector<std::string> all_gather_bytes(const Channel& channel, const std::string& bytes);
 
 }  // namespace sardonyx::eager::distributed

@@ -1,7 +1,6 @@
 #include "eager/distributed/exchanged_tensors.h"
 
 #include "eager/autograd/autograd.h"
-#include "eager/create.h"
 #include "eager/functional/functional.h"
 
 namespace sardonyx::eager::distributed {
@@ -18,14 +17,17 @@ Tensor summed_over_ranks(const Tensor& x, const ProcessGroup& group) {
   return apply(sum, {x})[0];
 }
 
-// Each rank's own tensor stands between zeros for the others': 0 + x is x.
 Tensor gathered_from_ranks(const Tensor& x, const ProcessGroup& group) {
-  const Tensor own = x.unsqueeze(0);
-  if (group.size() == 1) return own;
-  std::vector<Tensor> rows;
-  for (int rank = 0; rank < group.size(); ++rank)
-    rows.push_back(rank == group.rank() ? own : zeros_like(own));
-  return summed_over_ranks(cat(rows, 0), group);
+  if (group.size() == 1) return x.unsqueeze(0);
+  CustomFunction gather;
+  gather.forward = [&](const std::vector<Tensor>& inputs) {
+    return std::vector<Tensor>{group.all_gather(inputs[0])};
+  };
+  gather.backward = [group](const std::vector<Tensor>&, const std::vector<Tensor>&,
+                            const std::vector<Tensor>& gradients) {
+    return std::vector<Tensor>{summed_over_ranks(gradients[0], group).select(0, group.rank())};
+  };
+  return apply(gather, {x})[0];
 }
 
 }  // namespace sardonyx::eager::distributed

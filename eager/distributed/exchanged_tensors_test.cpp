@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
+
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/distributed/ranks_for_test.h"
@@ -60,6 +62,44 @@ TEST(ExchangedTensorsTest, AllTypesInOrder) {
     for (int rank = 0; rank < world().size(); ++rank)
       EXPECT_TRUE(equal(all.select(0, rank), full({2}, rank - 1, {.dtype = dtype})));
   }
+}
+
+// Gathered values are moved, not computed with: a -0 and a NaN's payload arrive as they were sent.
+TEST(ExchangedTensorsTest, EveryBitOfEveryType) {
+  const auto payload = static_cast<float>(std::bit_cast<float>(uint32_t{0x7fc01234}));
+  const Tensor own = tensor({-0.f, payload, 1.f + static_cast<float>(world().rank())});
+  const auto words_of = [](const Tensor& x) {
+    std::vector<uint32_t> words;
+    for (const float element : x.to_vector<float>())
+      words.push_back(std::bit_cast<uint32_t>(element));
+    return words;
+  };
+  const Tensor compiled =
+      compile([&](const Tensor& x) { return gathered_from_ranks(x, world()); })(own);
+  for (const Tensor& all : {gathered_from_ranks(own, world()), compiled}) {
+    for (int rank = 0; rank < world().size(); ++rank) {
+      const float last = 1.f + static_cast<float>(rank);
+      EXPECT_EQ(words_of(all.select(0, rank)),
+                (std::vector<uint32_t>{0x80000000, 0x7fc01234, std::bit_cast<uint32_t>(last)}));
+    }
+  }
+  for (const DType dtype : {DType::kBool, DType::kUInt8, DType::kBFloat16}) {
+    const Tensor all = gathered_from_ranks(full({1}, world().rank(), {.dtype = dtype}), world());
+    for (int rank = 0; rank < world().size(); ++rank)
+      EXPECT_TRUE(equal(all.select(0, rank), full({1}, rank, {.dtype = dtype})));
+  }
+  EXPECT_EQ(gathered_from_ranks(zeros({0, 2}), world()).shape(), (Dims{world().size(), 0, 2}));
+}
+
+TEST(ExchangedTensorsTest, SecondDerivatives) {
+  const Tensor own = tensor({1.0 + world().rank()}).set_requires_grad();
+  const Tensor all = gathered_from_ranks(own, world());
+  // Every rank's loss has the cube of every rank's x: their sum has it `ranks` times.
+  const double x = 1.0 + world().rank(), ranks = world().size();
+  const Tensor first = grad({(all * all * all).sum()}, {own}, {.create_graph = true})[0];
+  EXPECT_EQ(first.to_vector<double>(), (std::vector<double>{3 * x * x * ranks}));
+  const Tensor second = grad({first.sum()}, {own})[0];
+  EXPECT_EQ(second.to_vector<double>(), (std::vector<double>{6 * x * ranks}));
 }
 
 }  // namespace

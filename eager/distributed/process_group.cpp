@@ -9,10 +9,12 @@
 #include <cstring>
 #include <iostream>
 
+#include "eager/create.h"
 #include "eager/distributed/collective_ops.h"
 #include "eager/distributed/collectives.h"
 #include "eager/distributed/communication_thread.h"
 #include "eager/distributed/rank_watch.h"
+#include "eager/functional/functional.h"
 
 namespace sardonyx::eager::distributed {
 
@@ -206,6 +208,13 @@ void ProcessGroup::broadcast_memory(std::span<std::byte> bytes, int root) const 
                [&] { broadcast_bytes(state_->channel, bytes.data(), bytes.size(), root); });
 }
 
+void ProcessGroup::all_gather_memory(std::span<const std::byte> own,
+                                     std::span<std::byte> all) const {
+  state_->call("all_gather", [&] {
+    distributed::all_gather(state_->channel, own.data(), own.size(), all.data());
+  });
+}
+
 std::future<void> ProcessGroup::start_mean_in_bfloat16(sardonyx::Tensor& value,
                                                        std::string what) const {
   if (value.dtype() != DType::kFloat) {
@@ -240,6 +249,27 @@ Tensor ProcessGroup::all_reduce(const Tensor& value, ReduceOp op, Reduction redu
   auto done = start_all_reduce(reduced, op, reduction);
   wait(done);
   return Tensor(reduced);
+}
+
+Tensor ProcessGroup::all_gather(const Tensor& value) const {
+  if (value.dtype() == DType::kString || bits_of(value.dtype()) < 8) {
+    fail(ErrorCode::kInvalidArgument, "all_gather: elements of type ", value.dtype(),
+         " can't be sent; expected numbers of whole bytes");
+  }
+  const Tensor own = value.detach().unsqueeze(0);
+  const CollectivePlace place = collective_place("all_gather");
+  if (size() == 1) return own;
+  if (place == CollectivePlace::kInGraph) return recorded_all_gather(own, size());
+  if (place == CollectivePlace::kLeftOut) {
+    std::vector<Tensor> rows;
+    for (int of = 0; of < size(); ++of)
+      rows.push_back(of == rank() ? own : zeros_like(own));
+    return cat(rows, 0);
+  }
+  sardonyx::Tensor all =
+      sardonyx::Tensor::allocate(own.dtype(), gathered_shape(own.data().shape(), size()));
+  all_gather_memory(bytes_of(own.data()), bytes_of(all));
+  return Tensor(all);
 }
 
 std::vector<std::string> ProcessGroup::all_gather(const std::string& bytes) const {

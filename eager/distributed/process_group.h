@@ -54,11 +54,16 @@ class ProcessGroup {
   // int64; a mean of floating types alone.
   Tensor all_reduce(const Tensor& value, ReduceOp op = ReduceOp::kSum,
                     Reduction reduction = Reduction::kRankOrder) const;
+  // [ranks, ...]: the value of every rank, bit by bit; of one type and shape on all of them. Not
+  // for strings and elements of less than a byte.
+  Tensor all_gather(const Tensor& value) const;
   // What every rank gives, by rank.
   std::vector<std::string> all_gather(const std::string& bytes) const;
 
   // Fills memory with that of rank `root`; all ranks give as many bytes.
   void broadcast_memory(std::span<std::byte> bytes, int root) const;
+  // Fills `all` with the bytes of rank 0, 1, ..., which give as many each.
+  void all_gather_memory(std::span<const std::byte> own, std::span<std::byte> all) const;
   // The same as all_reduce on memory, which must stay as it is until the future is ready; does not
   // wait. The tensor is used by nobody else. `what`: for reports of stalls.
   std::future<void> start_all_reduce(sardonyx::Tensor& value, ReduceOp op, Reduction reduction,
