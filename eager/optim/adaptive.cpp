@@ -47,18 +47,20 @@ Adamax::Adamax(const Groups& groups) : Optimizer("Adamax") {
     require_moments(options.beta1, options.beta2, options.eps, options.weight_decay);
     add_group(parameters, options.lr,
               {{.name = "step", .kind = StateSpec::Kind::kCount}, {"exp_avg"}, {"exp_inf"}});
+    cycle_momentum(options.beta1);
     options_.push_back(options);
   }
 }
 
 void Adamax::update(Update& u) {
   const AdamaxOptions& o = options_[u.group];
+  const double beta1 = u.momentum();
   Tensor &step = u.state("step"), &mean = u.state("exp_avg"), &greatest = u.state("exp_inf");
   const Tensor gradient = effective_gradient(u.parameter, u.gradient, o.weight_decay, o.maximize);
   step = step + 1;
-  mean = moved(mean, gradient, 1 - o.beta1);
+  mean = moved(mean, gradient, 1 - beta1);
   greatest = maximum(o.beta2 * greatest, abs(gradient) + o.eps);
-  const Tensor rate = u.exact_lr() / (1 - power(o.beta1, step));
+  const Tensor rate = u.exact_lr() / (1 - power(beta1, step));
   u.parameter = u.parameter - as_factor(rate, mean) * mean / greatest;
 }
 
@@ -72,22 +74,24 @@ NAdam::NAdam(const Groups& groups) : Optimizer("NAdam") {
                {.name = "mu_product", .initial = 1, .kind = StateSpec::Kind::kNumber},
                {"exp_avg"},
                {"exp_avg_sq"}});
+    cycle_momentum(options.beta1);
     options_.push_back(options);
   }
 }
 
 void NAdam::update(Update& u) {
   const NAdamOptions& o = options_[u.group];
+  const double beta1 = u.momentum();
   Tensor &step = u.state("step"), &product = u.state("mu_product");
   Tensor &mean = u.state("exp_avg"), &square = u.state("exp_avg_sq");
   const Tensor gradient = decayed(u, o);
   step = step + 1;
   const auto momentum_at = [&](const Tensor& count) {
-    return o.beta1 * (1 - 0.5 * pow(0.96, count.to(DType::kDouble) * o.momentum_decay));
+    return beta1 * (1 - 0.5 * pow(0.96, count.to(DType::kDouble) * o.momentum_decay));
   };
   const Tensor momentum = momentum_at(step), next = momentum_at(step + 1);
   product = product * momentum;
-  mean = moved(mean, gradient, 1 - o.beta1);
+  mean = moved(mean, gradient, 1 - beta1);
   square = moved_square(square, gradient, o.beta2);
   const Tensor correction = as_factor(1 - power(o.beta2, step), gradient);
   const Tensor divisor = sqrt(square / correction) + o.eps;
@@ -103,6 +107,7 @@ RAdam::RAdam(const Groups& groups) : Optimizer("RAdam") {
     require_moments(options.beta1, options.beta2, options.eps, options.weight_decay);
     add_group(parameters, options.lr,
               {{.name = "step", .kind = StateSpec::Kind::kCount}, {"exp_avg"}, {"exp_avg_sq"}});
+    cycle_momentum(options.beta1);
     options_.push_back(options);
   }
 }
@@ -123,14 +128,15 @@ Tensor rectification(double beta2, const Tensor& step, const Tensor& correction)
 
 void RAdam::update(Update& u) {
   const RAdamOptions& o = options_[u.group];
+  const double beta1 = u.momentum();
   Tensor &step = u.state("step"), &mean = u.state("exp_avg"), &square = u.state("exp_avg_sq");
   const Tensor gradient = decayed(u, o);
   step = step + 1;
-  mean = moved(mean, gradient, 1 - o.beta1);
+  mean = moved(mean, gradient, 1 - beta1);
   square = moved_square(square, gradient, o.beta2);
   const Tensor correction = 1 - power(o.beta2, step);
   const Tensor rectified = rectification(o.beta2, step, correction);
-  const Tensor rate = u.exact_lr() / (1 - power(o.beta1, step));
+  const Tensor rate = u.exact_lr() / (1 - power(beta1, step));
   const Tensor adapted = as_factor(rectified * sqrt(correction), mean) / (sqrt(square) + o.eps);
   const Tensor scale = where(as_factor(rectified, mean) > 0.0, adapted, 1.0);
   u.parameter = u.parameter - as_factor(rate, mean) * mean * scale;

@@ -29,7 +29,7 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(const Optimizer& optimi
   set_step(0);
 }
 
-double CosineAnnealingWarmRestarts::lr_at(int64_t step, double base) const {
+double CosineAnnealingWarmRestarts::lr_at(int64_t step, double base, size_t) const {
   // As numbers with a fraction: a length that keeps growing leaves the integers.
   double at = static_cast<double>(step), length = static_cast<double>(steps_);
   if (growth_ == 1) at = static_cast<double>(step % steps_);
@@ -44,10 +44,16 @@ CyclicLR::CyclicLR(const Optimizer& optimizer, CyclicOptions options)
     : Scheduler(optimizer), options_(std::move(options)) {
   require_count("CyclicLR", "step_size_up", options_.step_size_up, 1);
   require_count("CyclicLR", "step_size_down", options_.step_size_down.value_or(1), 1);
-  if (!(options_.base_lr >= 0 && options_.base_lr <= options_.max_lr)) {
-    fail(ErrorCode::kInvalidArgument, "CyclicLR: expected 0 <= base_lr <= max_lr, got ",
-         options_.base_lr, " and ", options_.max_lr);
+  options_.base_lr.require_count("CyclicLR", "base_lr", group_count());
+  options_.max_lr.require_count("CyclicLR", "max_lr", group_count());
+  for (size_t group = 0; group < group_count(); ++group) {
+    const double base = options_.base_lr.at(group), max = options_.max_lr.at(group);
+    if (base >= 0 && base <= max) continue;
+    fail(ErrorCode::kInvalidArgument, "CyclicLR: expected 0 <= base_lr <= max_lr, got ", base,
+         " and ", max);
   }
+  if (options_.cycle_momentum)
+    require_momentum("CyclicLR", options_.base_momentum, options_.max_momentum);
   set_step(0);
 }
 
@@ -58,14 +64,24 @@ double CyclicLR::height_at(int64_t step, double cycle) const {
   return options_.mode == CyclicOptions::Mode::kExpRange ? std::pow(options_.gamma, at) : 1;
 }
 
-double CyclicLR::lr_at(int64_t step, double) const {
+double CyclicLR::share_at(int64_t step) const {
   const auto up = static_cast<double>(options_.step_size_up);
   const auto down = static_cast<double>(options_.step_size_down.value_or(options_.step_size_up));
   const double cycle = std::floor(static_cast<double>(step) / (up + down));
   const double at = static_cast<double>(step) - cycle * (up + down);
   const double share = at <= up ? at / up : (up + down - at) / down;
-  return options_.base_lr +
-         (options_.max_lr - options_.base_lr) * share * height_at(step, cycle + 1);
+  return share * height_at(step, cycle + 1);
+}
+
+double CyclicLR::lr_at(int64_t step, double, size_t group) const {
+  const double base = options_.base_lr.at(group), max = options_.max_lr.at(group);
+  return base + (max - base) * share_at(step);
+}
+
+std::optional<double> CyclicLR::momentum_at(int64_t step, size_t group) const {
+  if (!options_.cycle_momentum) return std::nullopt;
+  const double base = options_.base_momentum.at(group), max = options_.max_momentum.at(group);
+  return max - (max - base) * share_at(step);
 }
 
 SWALR::SWALR(const Optimizer& optimizer, double swa_lr, int64_t steps, bool linear)
@@ -81,7 +97,7 @@ void SWALR::set_step(int64_t step) {
   Scheduler::set_step(step);
 }
 
-double SWALR::lr_at(int64_t step, double base) const {
+double SWALR::lr_at(int64_t step, double base, size_t) const {
   if (step == 0) return base;
   const double share =
       steps_ == 0 ? 1 : static_cast<double>(std::min(step, steps_)) / static_cast<double>(steps_);

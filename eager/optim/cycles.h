@@ -16,13 +16,13 @@ class CosineAnnealingWarmRestarts : public Scheduler {
                               double least = 0);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   int64_t steps_, growth_;
   double least_;
 };
 
 struct CyclicOptions {
-  double base_lr, max_lr;
+  ByGroup base_lr = 0, max_lr = 0;
   int64_t step_size_up = 2000;
   std::optional<int64_t> step_size_down = {};  // as many as up
   // What the height is multiplied by: 1, half as much in each cycle, or gamma^step.
@@ -32,6 +32,9 @@ struct CyclicOptions {
   // Instead of `mode`: of the cycle's number (from 1 on), or of the step.
   std::function<double(double)> scale = {};
   bool scale_by_step = false;
+  // The momentum goes from max towards base as the rate goes up, and back as it goes down.
+  bool cycle_momentum = true;
+  ByGroup base_momentum = 0.8, max_momentum = 0.9;
 };
 // Smith, "Cyclical learning rates for training neural networks", 2017. Of all groups alike.
 class CyclicLR : public Scheduler {
@@ -39,7 +42,10 @@ class CyclicLR : public Scheduler {
   CyclicLR(const Optimizer& optimizer, CyclicOptions options);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
+  std::optional<double> momentum_at(int64_t step, size_t group) const override;
+  // How far up at a step, scaled: 0 to 1 where nothing scales it.
+  double share_at(int64_t step) const;
   double height_at(int64_t step, double cycle) const;
   CyclicOptions options_;
 };
@@ -52,7 +58,7 @@ class SWALR : public Scheduler {
   void set_step(int64_t step) override;
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   double swa_lr_;
   int64_t steps_;
   bool linear_;

@@ -140,6 +140,25 @@ void Optimizer::add_rule_group(const std::vector<Tensor>& parameters, double lr,
   OptimizerGroup& group = state_->groups.back();
   group.op = &op_named(rule.op);
   group.attrs = std::move(rule.attrs);
+  group.momentum = rule.momentum;
+  group.attrs_of = std::move(rule.attrs_of);
+  group.momentum_states = std::move(rule.momentum_states);
+}
+
+void Optimizer::cycle_momentum(double momentum) {
+  state_->groups.back().momentum = momentum;
+}
+
+void Optimizer::add_momentum_states(OptimizerGroup& group) const {
+  for (const std::string& name : group.momentum_states) {
+    if (std::ranges::find(group.specs, name, &StateSpec::name) != group.specs.end()) continue;
+    const Kind kind = name == "step" ? Kind::kCount : Kind::kLikeParameter;
+    group.specs.push_back({.name = name, .kind = kind});
+  }
+  for (OptimizerSlot& slot : group.slots) {
+    slot.states.resize(group.specs.size());
+    fit_states(group, slot, Loc::current());
+  }
 }
 
 // Makes states where there are none, and converts those of a parameter that was converted.
@@ -167,6 +186,12 @@ void Optimizer::fit_states(const OptimizerGroup& group, OptimizerSlot& slot, con
 Optimizer::Update::Update(const OptimizerGroup& group, const Loc& at)
     : loc(at), lr_(group.lr), of_(group) {}
 
+double Optimizer::Update::momentum() const {
+  if (of_.momentum) return *of_.momentum;
+  fail(ErrorCode::kInvalidArgument, text_of(loc),
+       ": no momentum; cycle_momentum() is told that of an optimiser");
+}
+
 Tensor& Optimizer::Update::state(std::string_view name) {
   for (size_t i = 0; i < of_.specs.size(); ++i) {
     if (of_.specs[i].name == name) return states_[i];
@@ -181,13 +206,23 @@ void Optimizer::update(Update& update) {
     fail(ErrorCode::kInvalidArgument, name(),
          ": an optimiser of one's own overrides update(), or step_all()");
   }
+  // While the momentum is 0 its states rest: the velocity stays what it was, as torch's does.
+  const auto rests = [&](size_t state) {
+    return group.momentum == 0.0 &&
+           std::ranges::count(group.momentum_states, group.specs[state].name) > 0;
+  };
+  size_t count = update.states_.size();
+  while (count > 0 && rests(count - 1))
+    --count;
   std::vector<Tensor> inputs{update.parameter, update.gradient, group.lr};
-  inputs.insert(inputs.end(), update.states_.begin(), update.states_.end());
-  std::vector<Tensor> next(1 + update.states_.size());
+  for (size_t i = 0; i < count; ++i)
+    inputs.push_back(update.states_[i]);
+  std::vector<Tensor> next(1 + count);
   apply({*group.op, *group.attrs, inputs, 0, update.loc}, next);
   update.parameter = std::move(next[0]);
-  for (size_t i = 0; i < update.states_.size(); ++i)
-    update.states_[i] = std::move(next[i + 1]);
+  for (size_t i = 0; i < count; ++i) {
+    if (!rests(i)) update.states_[i] = std::move(next[i + 1]);
+  }
 }
 
 void Optimizer::assign(const Tensor& target, const Tensor& next, const Tensor& condition,
@@ -201,6 +236,7 @@ void Optimizer::update_slot(size_t index, OptimizerSlot& slot, const Loc& loc) {
   const Tensor gradient = slot.parameter.grad();
   if (!gradient.defined()) return;
   fit_states(group, slot, loc);
+  if (TraceContext::active()) group.was_traced = true;
   Update update(group, loc);
   update.group = index;
   update.states_ = slot.states;
@@ -272,6 +308,13 @@ void Optimizer::take_over(const Optimizer& before) {
     OptimizerGroup& group = state_->groups[i];
     const OptimizerGroup& old = olds[i];
     group.lr = old.lr;
+    group.was_traced = old.was_traced;
+    // A velocity outlives a momentum of 0.
+    for (const std::string& state : group.momentum_states) {
+      if (std::ranges::count(old.specs, state, &StateSpec::name) == 0) continue;
+      add_momentum_states(group);
+      break;
+    }
     for (size_t at = 0; at < std::min(group.slots.size(), old.slots.size()); ++at) {
       OptimizerSlot& slot = group.slots[at];
       slot.master = old.slots[at].master;
@@ -303,6 +346,29 @@ void Optimizer::set_lr(double lr, size_t group) const {
 void Optimizer::set_lr(double lr) const {
   for (size_t group = 0; group < group_count(); ++group)
     set_lr(lr, group);
+}
+
+std::optional<double> Optimizer::momentum(size_t group) const {
+  return group_at(group).momentum;
+}
+void Optimizer::set_momentum(double momentum, size_t index) const {
+  require_within("momentum", momentum, 0, HUGE_VAL);
+  const std::optional<double> before = group_at(index).momentum;
+  if (before == momentum) return;
+  OptimizerGroup& group = state_->groups[index];
+  if (!before) {
+    fail(ErrorCode::kInvalidArgument, name(),
+         ": it has neither a momentum nor betas that can be set; schedules leave them alone with "
+         "cycle_momentum = false");
+  }
+  if (group.was_traced) {
+    fail(ErrorCode::kUnsupported, name(), ": a step was traced with the momentum ", *before,
+         ", and would not see ", momentum,
+         "; make the schedule with cycle_momentum = false, or leave the step uncompiled");
+  }
+  if (group.attrs_of) group.attrs = group.attrs_of(momentum);
+  group.momentum = momentum;
+  if (momentum != 0) add_momentum_states(group);
 }
 
 std::vector<Tensor> Optimizer::parameters() const {

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,11 @@ class Optimizer {
   // Of one group, or of all of them.
   void set_lr(double lr, size_t group) const;
   void set_lr(double lr) const;
+  // The momentum of SGD and RMSprop, or the beta1 of optimisers with betas; none of the others.
+  std::optional<double> momentum(size_t group = 0) const;
+  // Of one group. Throws kInvalidArgument where there is none, and kUnsupported after a step was
+  // traced, which has the momentum as a constant.
+  void set_momentum(double momentum, size_t group) const;
   // What steps read as the learning rate: float64, rank 0.
   const Tensor& lr_tensor(size_t group = 0) const;
   std::vector<Tensor> parameters() const;
@@ -108,6 +114,8 @@ class Optimizer {
     // Of rank 0, in the parameter's type, or as a float64 for computing with other numbers.
     Tensor lr() const { return lr_.to(parameter.dtype(), loc); }
     const Tensor& exact_lr() const { return lr_; }
+    // What cycle_momentum() was given, or set_momentum() since.
+    double momentum() const;
     // Throws kInvalidArgument for a name that add_group was not given.
     Tensor& state(std::string_view name);
 
@@ -130,6 +138,8 @@ class Optimizer {
   // At least one parameter; each is a leaf of a floating type and stands in no other group.
   void add_group(const std::vector<Tensor>& parameters, double lr,
                  std::vector<StateSpec> states = {});
+  // Lets schedules set this number of the last group that was added, which update() reads.
+  void cycle_momentum(double momentum);
   // For a step_all() that leaves updating to other optimisers: nothing is kept beside the
   // parameters.
   void add_group_without_states(const std::vector<Tensor>& parameters, double lr);
@@ -142,6 +152,11 @@ class Optimizer {
     std::shared_ptr<const Attrs> attrs;
     std::vector<std::string> states;
     double initial = 0;
+    // Where schedules may set the momentum: what it is, the attributes with another one, and the
+    // states that it needs if it is not 0.
+    std::optional<double> momentum = {};
+    std::function<std::shared_ptr<const Attrs>(double)> attrs_of = {};
+    std::vector<std::string> momentum_states = {};
   };
   void add_rule_group(const std::vector<Tensor>& parameters, double lr, Rule rule);
   // Throws kInvalidArgument if there is none.
@@ -153,6 +168,7 @@ class Optimizer {
 
  private:
   void append_group(OptimizerGroup group, const std::vector<Tensor>& parameters, double lr);
+  void add_momentum_states(OptimizerGroup& group) const;
   void update_slot(size_t group, OptimizerSlot& slot, const Loc& loc);
   void fit_states(const OptimizerGroup& group, OptimizerSlot& slot, const Loc& loc) const;
   // Where `condition` holds, unless it is undefined.

@@ -52,11 +52,40 @@ void Scheduler::set_step(int64_t step) {
   if (step < 0)
     fail(ErrorCode::kInvalidArgument, "scheduler: expected a step of at least 0, got ", step);
   std::vector<double> rates;
-  for (const double base : bases_)
-    rates.push_back(lr_at(step, base));
+  for (size_t group = 0; group < bases_.size(); ++group)
+    rates.push_back(lr_at(step, bases_[group], group));
+  // First, as it may be refused.
+  for (size_t group = 0; group < rates.size(); ++group) {
+    if (const std::optional<double> momentum = momentum_at(step, group))
+      optimizer_.set_momentum(*momentum, group);
+  }
   for (size_t group = 0; group < rates.size(); ++group)
     optimizer_.set_lr(rates[group], group);
   step_ = step;
+}
+std::optional<double> Scheduler::momentum_at(int64_t, size_t) const {
+  return std::nullopt;
+}
+void ByGroup::require_count(const char* schedule, const char* what, size_t groups) const {
+  if (numbers_.size() == 1 || numbers_.size() == groups) return;
+  fail(ErrorCode::kInvalidArgument, schedule, ": ", what,
+       ": expected one number or one for each of ", groups, " groups, got ", numbers_.size());
+}
+void Scheduler::require_momentum(const char* schedule, const ByGroup& base,
+                                 const ByGroup& max) const {
+  base.require_count(schedule, "base_momentum", group_count());
+  max.require_count(schedule, "max_momentum", group_count());
+  for (size_t group = 0; group < group_count(); ++group) {
+    if (!optimizer_.momentum(group)) {
+      fail(ErrorCode::kInvalidArgument, schedule,
+           ": expected an optimiser with a momentum or betas, got ", optimizer_.name(),
+           "; cycle_momentum = false schedules the rate alone");
+    }
+    if (base.at(group) >= 0 && max.at(group) >= 0) continue;
+    fail(ErrorCode::kInvalidArgument, schedule,
+         ": expected a base_momentum and a max_momentum of at least 0, got ", base.at(group),
+         " and ", max.at(group));
+  }
 }
 std::vector<double> Scheduler::lrs() const {
   std::vector<double> rates;
@@ -91,7 +120,7 @@ StepLR::StepLR(const Optimizer& optimizer, int64_t size, double gamma)
   require_positive("StepLR", "size", static_cast<double>(size));
   set_step(0);
 }
-double StepLR::lr_at(int64_t step, double base) const {
+double StepLR::lr_at(int64_t step, double base, size_t) const {
   return base * std::pow(gamma_, static_cast<double>(step / size_));
 }
 
@@ -99,7 +128,7 @@ MultiStepLR::MultiStepLR(const Optimizer& optimizer, std::vector<int64_t> milest
     : Scheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
   set_step(0);
 }
-double MultiStepLR::lr_at(int64_t step, double base) const {
+double MultiStepLR::lr_at(int64_t step, double base, size_t) const {
   const auto passed =
       std::ranges::count_if(milestones_, [&](int64_t milestone) { return milestone <= step; });
   return base * std::pow(gamma_, static_cast<double>(passed));
@@ -109,7 +138,7 @@ ExponentialLR::ExponentialLR(const Optimizer& optimizer, double gamma)
     : Scheduler(optimizer), gamma_(gamma) {
   set_step(0);
 }
-double ExponentialLR::lr_at(int64_t step, double base) const {
+double ExponentialLR::lr_at(int64_t step, double base, size_t) const {
   return base * std::pow(gamma_, static_cast<double>(step));
 }
 
@@ -118,7 +147,7 @@ CosineAnnealingLR::CosineAnnealingLR(const Optimizer& optimizer, int64_t steps, 
   require_positive("CosineAnnealingLR", "count of steps", static_cast<double>(steps));
   set_step(0);
 }
-double CosineAnnealingLR::lr_at(int64_t step, double base) const {
+double CosineAnnealingLR::lr_at(int64_t step, double base, size_t) const {
   return annealed(base, least_, static_cast<double>(step) / static_cast<double>(steps_), false);
 }
 
@@ -127,7 +156,7 @@ LinearLR::LinearLR(const Optimizer& optimizer, double start, double end, int64_t
   require_positive("LinearLR", "count of steps", static_cast<double>(steps));
   set_step(0);
 }
-double LinearLR::lr_at(int64_t step, double base) const {
+double LinearLR::lr_at(int64_t step, double base, size_t) const {
   const auto share = static_cast<double>(std::min(step, steps_)) / static_cast<double>(steps_);
   return base * annealed(start_, end_, share, true);
 }
@@ -136,7 +165,7 @@ LambdaLR::LambdaLR(const Optimizer& optimizer, std::function<double(int64_t)> fa
     : Scheduler(optimizer), factor_(std::move(factor)) {
   set_step(0);
 }
-double LambdaLR::lr_at(int64_t step, double base) const {
+double LambdaLR::lr_at(int64_t step, double base, size_t) const {
   return base * factor_(step);
 }
 
@@ -145,7 +174,7 @@ MultiplicativeLR::MultiplicativeLR(const Optimizer& optimizer,
     : Scheduler(optimizer), factor_(std::move(factor)) {
   set_step(0);
 }
-double MultiplicativeLR::lr_at(int64_t step, double base) const {
+double MultiplicativeLR::lr_at(int64_t step, double base, size_t) const {
   if (step < known_step_) known_step_ = 0, known_product_ = 1;
   while (known_step_ < step)
     known_product_ *= factor_(++known_step_);
@@ -158,7 +187,7 @@ ConstantLR::ConstantLR(const Optimizer& optimizer, double factor, int64_t steps)
     fail(ErrorCode::kInvalidArgument, "ConstantLR: expected a factor within [0, 1], got ", factor);
   set_step(0);
 }
-double ConstantLR::lr_at(int64_t step, double base) const {
+double ConstantLR::lr_at(int64_t step, double base, size_t) const {
   return step < steps_ ? base * factor_ : base;
 }
 
@@ -168,35 +197,47 @@ PolynomialLR::PolynomialLR(const Optimizer& optimizer, int64_t steps, double pow
   require_positive("PolynomialLR", "power", power);
   set_step(0);
 }
-double PolynomialLR::lr_at(int64_t step, double base) const {
+double PolynomialLR::lr_at(int64_t step, double base, size_t) const {
   const auto share = static_cast<double>(std::min(step, steps_)) / static_cast<double>(steps_);
   return base * std::pow(1 - share, power_);
 }
 
 OneCycleLR::OneCycleLR(const Optimizer& optimizer, OneCycleOptions options)
     : Scheduler(optimizer), options_(options) {
-  require_positive("OneCycleLR", "max_lr", options.max_lr);
+  options.max_lr.require_count("OneCycleLR", "max_lr", group_count());
+  for (size_t group = 0; group < group_count(); ++group)
+    require_positive("OneCycleLR", "max_lr", options.max_lr.at(group));
   require_positive("OneCycleLR", "count of steps", static_cast<double>(options.total_steps));
   if (!(options.pct_start >= 0 && options.pct_start <= 1)) {
     fail(ErrorCode::kInvalidArgument, "OneCycleLR: expected pct_start within [0, 1], got ",
          options.pct_start);
   }
+  if (options.cycle_momentum)
+    require_momentum("OneCycleLR", options.base_momentum, options.max_momentum);
   set_step(0);
 }
-double OneCycleLR::lr_at(int64_t step, double) const {
+double OneCycleLR::lr_at(int64_t step, double, size_t group) const {
   if (step > options_.total_steps) {
     fail(ErrorCode::kInvalidArgument, "OneCycleLR: step ", step, " of ", options_.total_steps);
   }
-  const double start = options_.max_lr / options_.div_factor;
-  const double end = start / options_.final_div_factor;
+  const double max = options_.max_lr.at(group), start = max / options_.div_factor;
+  // A line goes on behind the last step, below 0.
+  return std::max(0.0, along(step, start, max, start / options_.final_div_factor));
+}
+std::optional<double> OneCycleLR::momentum_at(int64_t step, size_t group) const {
+  if (!options_.cycle_momentum) return std::nullopt;
+  const double max = options_.max_momentum.at(group);
+  return along(step, max, options_.base_momentum.at(group), max);
+}
+double OneCycleLR::along(int64_t step, double low, double high, double last) const {
   struct SchedulePhase {
     double last_step, from, to;
   };
   const auto total = static_cast<double>(options_.total_steps);
   const double up = options_.pct_start * total - 1;
-  std::vector<SchedulePhase> phases{{up, start, options_.max_lr}};
-  if (options_.three_phase) phases.push_back({2 * up, options_.max_lr, start});
-  phases.push_back({total - 1, options_.three_phase ? start : options_.max_lr, end});
+  std::vector<SchedulePhase> phases{{up, low, high}};
+  if (options_.three_phase) phases.push_back({2 * up, high, low});
+  phases.push_back({total - 1, options_.three_phase ? low : high, last});
   double begin = 0;
   const auto at = static_cast<double>(step);
   for (size_t i = 0; i < phases.size(); ++i) {
@@ -208,7 +249,7 @@ double OneCycleLR::lr_at(int64_t step, double) const {
     }
     begin = phase.last_step;
   }
-  return end;
+  return last;
 }
 
 SequentialLR::SequentialLR(const Optimizer& optimizer,
@@ -228,12 +269,19 @@ SequentialLR::SequentialLR(const Optimizer& optimizer,
   bases_ = schedulers_[0]->bases_;
   set_step(0);
 }
-double SequentialLR::lr_at(int64_t step, double base) const {
+std::pair<size_t, int64_t> SequentialLR::turn_at(int64_t step) const {
   size_t index = 0;
   while (index < milestones_.size() && step >= milestones_[index])
     ++index;
-  const int64_t begin = index == 0 ? 0 : milestones_[index - 1];
-  return schedulers_[index]->lr_at(step - begin, base);
+  return {index, index == 0 ? 0 : milestones_[index - 1]};
+}
+double SequentialLR::lr_at(int64_t step, double base, size_t group) const {
+  const auto [index, begin] = turn_at(step);
+  return schedulers_[index]->lr_at(step - begin, base, group);
+}
+std::optional<double> SequentialLR::momentum_at(int64_t step, size_t group) const {
+  const auto [index, begin] = turn_at(step);
+  return schedulers_[index]->momentum_at(step - begin, group);
 }
 
 namespace {
@@ -255,11 +303,18 @@ ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<Scheduler>> sched
   bases_ = schedulers_[0]->bases_;
   set_step(0);
 }
-double ChainedScheduler::lr_at(int64_t step, double base) const {
+double ChainedScheduler::lr_at(int64_t step, double base, size_t group) const {
   double rate = base;
   for (const auto& scheduler : schedulers_)
-    rate *= base == 0 ? 1 : scheduler->lr_at(step, base) / base;
+    rate *= base == 0 ? 1 : scheduler->lr_at(step, base, group) / base;
   return rate;
+}
+std::optional<double> ChainedScheduler::momentum_at(int64_t step, size_t group) const {
+  std::optional<double> last;
+  for (const auto& scheduler : schedulers_) {
+    if (const std::optional<double> momentum = scheduler->momentum_at(step, group)) last = momentum;
+  }
+  return last;
 }
 
 ReduceLROnPlateau::ReduceLROnPlateau(const Optimizer& optimizer, PlateauOptions options)

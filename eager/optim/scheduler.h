@@ -1,16 +1,33 @@
 // Learning rates over time, by torch.optim.lr_scheduler's formulas. A scheduler sets the rates of
 // an optimiser (of which it keeps a handle) when it is made, and at each step() of its own: call it
-// after the optimiser's step, outside of traced functions. Momenta stay as they are (torch's
-// cycle_momentum = false).
+// after the optimiser's step, outside of traced functions. OneCycleLR and CyclicLR set the
+// momentum, or beta1, against the rate unless told not to; the others leave it alone.
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "eager/optim/optimizer.h"
 
 namespace sardonyx::eager::optim {
+
+// A number for all groups of an optimiser, or one for each.
+class ByGroup {
+ public:
+  ByGroup(double all) : numbers_{all} {}
+  ByGroup(std::vector<double> numbers) : numbers_(std::move(numbers)) {}
+  ByGroup(std::initializer_list<double> numbers) : numbers_(numbers) {}
+  double at(size_t group) const { return numbers_.size() == 1 ? numbers_[0] : numbers_.at(group); }
+  // Throws kInvalidArgument unless there are as many as groups, or one.
+  void require_count(const char* schedule, const char* what, size_t groups) const;
+
+ private:
+  std::vector<double> numbers_;
+};
 
 class Scheduler {
  public:
@@ -33,7 +50,12 @@ class Scheduler {
  protected:
   explicit Scheduler(const Optimizer& optimizer);
   // The rate at a step for a group that started at `base`.
-  virtual double lr_at(int64_t step, double base) const = 0;
+  virtual double lr_at(int64_t step, double base, size_t group) const = 0;
+  // The momentum at a step; none where it stays as it is.
+  virtual std::optional<double> momentum_at(int64_t step, size_t group) const;
+  // Throws kInvalidArgument where a group has no momentum to cycle, or one would be below 0.
+  void require_momentum(const char* schedule, const ByGroup& base, const ByGroup& max) const;
+  size_t group_count() const { return bases_.size(); }
   // Starts from the rates that the optimiser has now.
   void take_bases();
 
@@ -52,7 +74,7 @@ class StepLR : public Scheduler {
   StepLR(const Optimizer& optimizer, int64_t size, double gamma = 0.1);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   int64_t size_;
   double gamma_;
 };
@@ -63,7 +85,7 @@ class MultiStepLR : public Scheduler {
   MultiStepLR(const Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   std::vector<int64_t> milestones_;
   double gamma_;
 };
@@ -73,7 +95,7 @@ class ExponentialLR : public Scheduler {
   ExponentialLR(const Optimizer& optimizer, double gamma);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   double gamma_;
 };
 // From base down to `least` along half a cosine of `steps` steps (and up again after).
@@ -82,7 +104,7 @@ class CosineAnnealingLR : public Scheduler {
   CosineAnnealingLR(const Optimizer& optimizer, int64_t steps, double least = 0);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   int64_t steps_;
   double least_;
 };
@@ -92,7 +114,7 @@ class LinearLR : public Scheduler {
   LinearLR(const Optimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t steps = 5);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   double start_, end_;
   int64_t steps_;
 };
@@ -102,7 +124,7 @@ class LambdaLR : public Scheduler {
   LambdaLR(const Optimizer& optimizer, std::function<double(int64_t)> factor);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   std::function<double(int64_t)> factor_;
 };
 
@@ -112,7 +134,7 @@ class MultiplicativeLR : public Scheduler {
   MultiplicativeLR(const Optimizer& optimizer, std::function<double(int64_t)> factor);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   std::function<double(int64_t)> factor_;
   mutable int64_t known_step_ = 0;  // the product up to this step
   mutable double known_product_ = 1;
@@ -123,7 +145,7 @@ class ConstantLR : public Scheduler {
   ConstantLR(const Optimizer& optimizer, double factor = 1.0 / 3, int64_t steps = 5);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   double factor_;
   int64_t steps_;
 };
@@ -133,19 +155,22 @@ class PolynomialLR : public Scheduler {
   PolynomialLR(const Optimizer& optimizer, int64_t steps = 5, double power = 1);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
   int64_t steps_;
   double power_;
 };
 
 struct OneCycleOptions {
-  double max_lr;
+  ByGroup max_lr = 0;
   int64_t total_steps;
   double pct_start = 0.3;         // share of the steps in which the rate goes up
   bool linear = false;            // else along a cosine
   double div_factor = 25;         // starts at max_lr / div_factor
   double final_div_factor = 1e4;  // ends at the start's rate / final_div_factor
   bool three_phase = false;       // down as long as up, then to the end
+  // The momentum goes from max to base while the rate goes up, and back while it goes down.
+  bool cycle_momentum = true;
+  ByGroup base_momentum = 0.85, max_momentum = 0.95;
 };
 // Smith and Topin, "Super-convergence", 2018. A step beyond total_steps throws kInvalidArgument.
 class OneCycleLR : public Scheduler {
@@ -153,7 +178,10 @@ class OneCycleLR : public Scheduler {
   OneCycleLR(const Optimizer& optimizer, OneCycleOptions options);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
+  std::optional<double> momentum_at(int64_t step, size_t group) const override;
+  // From `low` to `high` and, with three phases by way of `low`, to `last`.
+  double along(int64_t step, double low, double high, double last) const;
   OneCycleOptions options_;
 };
 
@@ -164,7 +192,10 @@ class SequentialLR : public Scheduler {
                std::vector<int64_t> milestones);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
+  std::optional<double> momentum_at(int64_t step, size_t group) const override;
+  // Whose turn it is, and the step that is its step 0.
+  std::pair<size_t, int64_t> turn_at(int64_t step) const;
   std::vector<std::shared_ptr<Scheduler>> schedulers_;
   std::vector<int64_t> milestones_;
 };
@@ -176,7 +207,8 @@ class ChainedScheduler : public Scheduler {
   explicit ChainedScheduler(std::vector<std::shared_ptr<Scheduler>> schedulers);
 
  private:
-  double lr_at(int64_t step, double base) const override;
+  double lr_at(int64_t step, double base, size_t group) const override;
+  std::optional<double> momentum_at(int64_t step, size_t group) const override;
   std::vector<std::shared_ptr<Scheduler>> schedulers_;
 };
 

@@ -8,7 +8,7 @@ import weakref
 
 import numpy as np
 
-from sardonyx import eager
+from sardonyx import InvalidArgument, eager
 from sardonyx.eager import amp, func, nn, optim
 
 NUMBERS = np.random.default_rng(1)
@@ -364,6 +364,41 @@ class Losses(unittest.TestCase):
             cycle.step()
             rates.append(round(optimizer.lr, 6))
         self.assertEqual(rates, [0.3, 0.5, 0.3, 0.1])
+
+    def test_cycles_of_the_momentum(self):
+        for optimizer, read in (
+            (optim.SGD([nn.Parameter(eager.ones(1))], lr=0.1), lambda group: group["momentum"]),
+            (optim.AdamW([nn.Parameter(eager.ones(1))], lr=0.1), lambda group: group["betas"][0]),
+        ):
+            schedule = optim.lr_scheduler.OneCycleLR(
+                optimizer, max_lr=[0.1], epochs=2, steps_per_epoch=3, pct_start=0.5, max_momentum=0.9
+            )
+            momenta = []
+            for _ in range(6):
+                momenta.append(round(read(optimizer.param_groups[0]), 6))
+                schedule.step()
+            self.assertEqual(momenta, [0.9, 0.875, 0.85, 0.8625, 0.8875, 0.9])
+            last = read(optimizer.param_groups[0])
+            optimizer.param_groups[0]["weight_decay"] = 0.5  # makes the optimiser anew
+            self.assertAlmostEqual(read(optimizer.param_groups[0]), last)
+        self.assertEqual(optimizer.param_groups[0]["betas"][1], 0.999)
+        with self.assertRaisesRegex(TypeError, "expected total_steps, or epochs and steps_per_epoch"):
+            optim.lr_scheduler.OneCycleLR(optimizer, 0.1, epochs=2)
+        with self.assertRaisesRegex(InvalidArgument, "expected an optimiser with a momentum or betas, got Adagrad"):
+            optim.lr_scheduler.CyclicLR(optim.Adagrad([nn.Parameter(eager.ones(1))]), 0.1, 0.2)
+
+    def test_a_velocity_outlives_a_momentum_of_zero(self):
+        p = nn.Parameter(eager.ones(1))
+        optimizer = optim.SGD([p], lr=1.0, momentum=0.5)
+        seen = []
+        for momentum, decay in ((0.5, 0.0), (0.0, 0.0), (0.0, 0.0), (0.5, 0.0)):
+            optimizer.param_groups[0]["momentum"] = momentum
+            optimizer.param_groups[0]["weight_decay"] = decay
+            optimizer.zero_grad()
+            p.sum().backward()
+            optimizer.step()
+            seen.append(p.item())
+        self.assertEqual(seen, [0.0, -1.0, -2.0, -3.5])  # torch's
 
 
 class Messages(unittest.TestCase):

@@ -332,6 +332,7 @@ std::string CallArguments::fallback_text(double value) {
 }
 
 std::string CallArguments::fallback_text(const std::vector<double>& values) {
+  if (values.size() == 1) return fallback_text(values[0]);
   return py::str(py::tuple(py::cast(values)));
 }
 

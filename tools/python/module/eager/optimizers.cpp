@@ -320,6 +320,14 @@ void bind_base(py::module_& m) {
   define.method("get_lr(self, group=0)", [](const py::object& self, uint64_t group) {
     return self.cast<const optim::Optimizer&>().lr(group);
   });
+  define.method("get_momentum(self, group=0)", [](const py::object& self, uint64_t group) {
+    const std::optional<double> momentum = self.cast<const optim::Optimizer&>().momentum(group);
+    return momentum ? py::object(py::float_(*momentum)) : py::object(py::none());
+  });
+  define.method("set_momentum(self, momentum, group)",
+                [](const py::object& self, double momentum, uint64_t group) {
+                  self.cast<const optim::Optimizer&>().set_momentum(momentum, group);
+                });
   define.method("set_lr(self, lr, group)", [](const py::object& self, double lr, uint64_t group) {
     self.cast<const optim::Optimizer&>().set_lr(lr, group);
   });

@@ -51,17 +51,15 @@ class PythonScheduler : public Scheduler {
     if (rates_.size() != lrs().size())
       throw py::type_error(text("get_lr(): expected ", lrs().size(),
                                 " rates, one for each group, got ", rates_.size()));
-    next_ = 0;
     Scheduler::set_step(step);
   }
 
  private:
-  double lr_at(int64_t, double) const override { return rates_[next_++]; }
+  double lr_at(int64_t, double, size_t group) const override { return rates_[group]; }
 
   SharedObject self_;  // a weak reference
   int64_t asked_step_ = 0;
   std::vector<double> rates_;
-  mutable size_t next_ = 0;
 };
 
 int64_t last_epoch(const Scheduler& self) {
@@ -106,26 +104,29 @@ constexpr const char* kAims[] = {"min", "max"};
 constexpr const char* kThresholds[] = {"rel", "abs"};
 constexpr const char* kScales[] = {"cycle", "iterations"};
 
-// Rates alone are scheduled: what asks for more is not to believe that it happens.
-void take_cycle_momentum(CallArguments& a) {
-  bool cycles_momentum = false;
-  a.take("cycle_momentum", cycles_momentum);
-  if (cycles_momentum)
-    throw py::type_error("cycle_momentum: schedules leave the momentum alone; expected False");
+// One number, or one for each group.
+using Numbers = std::vector<double>;
+
+template <typename Options>
+void take_momentum(CallArguments& a, Options& o) {
+  Numbers base{o.base_momentum.at(0)}, max{o.max_momentum.at(0)};
+  a.take("cycle_momentum", o.cycle_momentum);
+  a.take("base_momentum", base).take("max_momentum", max);
+  o.base_momentum = base, o.max_momentum = max;
 }
 
 std::shared_ptr<optim::CyclicLR> cyclic(CallArguments& a) {
   using Mode = optim::CyclicOptions::Mode;
   const auto* optimizer = a.need<const Optimizer*>("optimizer");
   optim::CyclicOptions o{};
-  o.base_lr = a.need<double>("base_lr");
-  o.max_lr = a.need<double>("max_lr");
+  o.base_lr = a.need<Numbers>("base_lr");
+  o.max_lr = a.need<Numbers>("max_lr");
   std::string mode = "triangular", scale_mode = "cycle";
   py::object scale_fn = py::none();
   a.take("step_size_up", o.step_size_up).take("step_size_down", o.step_size_down);
   a.take("mode", mode).take("gamma", o.gamma).take("scale_fn", scale_fn);
   a.take("scale_mode", scale_mode);
-  take_cycle_momentum(a);
+  take_momentum(a, o);
   a.finish();
   constexpr Mode kModes[] = {Mode::kTriangular, Mode::kTriangular2, Mode::kExpRange};
   o.mode = kModes[word_place("mode", mode, kCyclicModes)];
@@ -206,14 +207,18 @@ void bind_plateau(py::module_& m) {
 std::shared_ptr<optim::OneCycleLR> one_cycle(CallArguments& a) {
   const auto* optimizer = a.need<const Optimizer*>("optimizer");
   optim::OneCycleOptions o{};
-  o.max_lr = a.need<double>("max_lr");
-  o.total_steps = a.need<int64_t>("total_steps");
+  o.max_lr = a.need<Numbers>("max_lr");
+  std::optional<int64_t> total, epochs, steps_per_epoch;
   std::string anneal = "cos";
+  a.take("total_steps", total).take("epochs", epochs).take("steps_per_epoch", steps_per_epoch);
   a.take("pct_start", o.pct_start).take("anneal_strategy", anneal);
+  take_momentum(a, o);
   a.take("div_factor", o.div_factor).take("final_div_factor", o.final_div_factor);
   a.take("three_phase", o.three_phase);
-  take_cycle_momentum(a);
   a.finish();
+  if (!total && !(epochs && steps_per_epoch))
+    throw py::type_error("OneCycleLR(): expected total_steps, or epochs and steps_per_epoch");
+  o.total_steps = total ? *total : *epochs * *steps_per_epoch;
   o.linear = word_place("anneal_strategy", anneal, kAnneals) == 1;
   return std::make_shared<optim::OneCycleLR>(*optimizer, o);
 }
@@ -236,10 +241,10 @@ void of_two(py::module_& m, const char* name, const char* first, std::optional<F
 }
 
 void bind_steps(py::module_& m) {
-  using Numbers = std::vector<int64_t>;
+  using Milestones = std::vector<int64_t>;
   const std::optional<int64_t> none;
   of_two<optim::StepLR>(m, "StepLR", "step_size", none, "gamma", 0.1);
-  of_two<optim::MultiStepLR>(m, "MultiStepLR", "milestones", std::optional<Numbers>(), "gamma",
+  of_two<optim::MultiStepLR>(m, "MultiStepLR", "milestones", std::optional<Milestones>(), "gamma",
                              0.1);
   of_two<optim::CosineAnnealingLR>(m, "CosineAnnealingLR", "T_max", none, "eta_min", 0.0);
   of_two<optim::ConstantLR>(m, "ConstantLR", "factor", std::optional(1.0 / 3), "total_iters",

@@ -1,6 +1,7 @@
 """Optimisers and schedules of learning rates, by torch.optim's formulas, names and arguments."""
 import collections.abc
 import copy
+import numbers
 import sys
 import types
 
@@ -29,9 +30,21 @@ class ParamGroup(collections.abc.MutableMapping):
         params, options, notes = self._parts()
         if key == "params":
             return params
-        if key == "lr" and "lr" in options:
+        if key not in options:
+            return notes[key]
+        live = self._live(key)
+        return options[key] if live is None else live
+
+    def _live(self, key):
+        # What schedules set; None for what stays as it was given.
+        if key == "lr":
             return self._optimizer.get_lr(self._number)
-        return options[key] if key in options else notes[key]
+        if key not in ("momentum", "betas"):
+            return None
+        momentum = self._optimizer.get_momentum(self._number)
+        if key == "momentum" or momentum is None:
+            return momentum
+        return (momentum, *self._parts()[1]["betas"][1:])
 
     def __setitem__(self, key, value):
         params, options, notes = self._parts()
@@ -41,12 +54,23 @@ class ParamGroup(collections.abc.MutableMapping):
             self._optimizer.set_lr(float(value), self._number)
         elif self._optimizer._is_of_python:
             options[key] = value
+        elif self._sets_momentum_alone(key, value):
+            self._optimizer.set_momentum(float(value if key == "momentum" else value[0]), self._number)
         elif key in options:
-            groups = [{"params": tensors, **own} for tensors, own in self._optimizer._groups]
+            groups = self._optimizer._live_groups()
             groups[self._number][key] = value
             self._optimizer._set_groups(groups)
         else:
             notes[key] = value
+
+    def _sets_momentum_alone(self, key, value):
+        live = self._live(key)
+        if live is None or key == "lr":
+            return False
+        if key == "momentum":
+            return isinstance(value, numbers.Real)
+        pair = list(value) if isinstance(value, (list, tuple)) else []
+        return len(pair) == 2 and pair[1] == live[1] and isinstance(pair[0], numbers.Real)
 
     def __delitem__(self, key):
         _, options, notes = self._parts()
@@ -122,7 +146,14 @@ class _ExtendedOptimizer:
         if self._is_of_python:
             self._add_group(params, options)
         else:
-            self._set_groups([{"params": tensors, **own} for tensors, own in self._groups] + [param_group])
+            self._set_groups(self._live_groups() + [param_group])
+
+    def _live_groups(self):
+        # As they are given to make an optimiser, with what schedules have set since.
+        return [
+            {"params": params, **{key: group[key] for key in options}}
+            for group, (params, options) in zip(self.param_groups, self._groups)
+        ]
 
     def state_dict(self):
         if not self._is_of_python:
