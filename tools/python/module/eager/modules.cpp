@@ -2,6 +2,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include "eager/nn/functional_call.h"
 #include "eager/nn/init.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/attributes.h"
@@ -198,6 +199,24 @@ void bind_registration(py::class_<nn::Module>& module) {
       .def("_named_children", &nn::Module::named_children);
 }
 
+// `with` of nn::UseTensors.
+class TensorsInUse {
+ public:
+  TensorsInUse(nn::Module module, const py::dict& tensors) : module_(std::move(module)) {
+    for (const auto& [path, tensor] : tensors)
+      tensors_.emplace(path.cast<std::string>(), tensor_from(tensor, "functional_call()"));
+  }
+  void enter() {
+    scopes_.push_back(std::make_unique<nn::UseTensors>(module_, tensors_, python_line()));
+  }
+  void exit() { scopes_.pop_back(); }
+
+ private:
+  nn::Module module_;
+  nn::StateDict tensors_;
+  std::vector<std::unique_ptr<nn::UseTensors>> scopes_;
+};
+
 py::object call_module(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
   return PythonModule(self.cast<const nn::Module&>()).call(self.attr("forward"), args, kwargs);
 }
@@ -281,6 +300,10 @@ void bind_modules(py::module_& nn_module) {
       .def_property_readonly("_type_name", &nn::Module::type_name)
       .def_property_readonly("_description", &nn::Module::description);
   py::class_<nn::EvalMode>(nn_module, "_EvalMode").def(py::init<const nn::Module&>());
+  py::class_<TensorsInUse>(nn_module, "_UseTensors")
+      .def(py::init<const nn::Module&, const py::dict&>())
+      .def("__enter__", &TensorsInUse::enter)
+      .def("__exit__", [](TensorsInUse& self, const py::args&) { self.exit(); });
   bind_init(nn_module);
 }
 

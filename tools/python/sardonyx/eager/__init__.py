@@ -15,6 +15,8 @@ Names and arguments are torch's where the meaning is the same::
 Values of tensors are immutable: there are no functions that write in place but ``Tensor.assign``.
 """
 import functools
+import sys
+import types
 import weakref
 
 from .. import _sardonyx
@@ -46,6 +48,12 @@ def _as_decorator(guard):
 
 _as_decorator(_sardonyx.eager.no_grad)
 _as_decorator(_sardonyx.eager.enable_grad)
+
+
+# Where torch programs look for it.
+autograd = types.ModuleType(f"{__name__}.autograd")
+autograd.grad = _sardonyx.eager.grad
+sys.modules[autograd.__name__] = autograd
 
 
 def from_numpy(array):

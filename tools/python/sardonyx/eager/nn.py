@@ -23,6 +23,7 @@ from .._sardonyx.eager import Tensor, _nn, _optim
 from .._sardonyx.eager import use_generator as _use_generator
 from .._sardonyx.eager._nn import *  # noqa: F401,F403
 from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
+from . import _reparametrize
 from ._extension import extends as _extends
 from ._tensor import device as _Device
 from ._tensor import one_handle as _one_handle
@@ -585,8 +586,10 @@ utils = _module(
         "clip_grad_value_": _optim.clip_grad_value_,
         "parameters_to_vector": _parameters_to_vector,
         "vector_to_parameters": _vector_to_parameters,
+        **_reparametrize.functions(Parameter),
     },
 )
+utils.stateless = _module("utils.stateless", {"functional_call": _reparametrize.functional_call})
 
 # Functions of torch.nn.functional, where torch programs look for them.
 functional = _module(
