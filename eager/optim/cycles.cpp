@@ -29,7 +29,7 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(const Optimizer& optimi
   set_step(0);
 }
 
-double CosineAnnealingWarmRestarts::lr_at(int64_t step, double base, size_t) const {
+double CosineAnnealingWarmRestarts::lr_at(int64_t step, double base) const {
   // As numbers with a fraction: a length that keeps growing leaves the integers.
   double at = static_cast<double>(step), length = static_cast<double>(steps_);
   if (growth_ == 1) at = static_cast<double>(step % steps_);
@@ -73,7 +73,7 @@ double CyclicLR::share_at(int64_t step) const {
   return share * height_at(step, cycle + 1);
 }
 
-double CyclicLR::lr_at(int64_t step, double, size_t group) const {
+double CyclicLR::group_lr_at(int64_t step, double, size_t group) const {
   const double base = options_.base_lr.at(group), max = options_.max_lr.at(group);
   return base + (max - base) * share_at(step);
 }
@@ -97,7 +97,7 @@ void SWALR::set_step(int64_t step) {
   Scheduler::set_step(step);
 }
 
-double SWALR::lr_at(int64_t step, double base, size_t) const {
+double SWALR::lr_at(int64_t step, double base) const {
   if (step == 0) return base;
   const double share =
       steps_ == 0 ? 1 : static_cast<double>(std::min(step, steps_)) / static_cast<double>(steps_);

@@ -16,7 +16,7 @@ class CosineAnnealingWarmRestarts : public Scheduler {
                               double least = 0);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   int64_t steps_, growth_;
   double least_;
 };
@@ -42,7 +42,8 @@ class CyclicLR : public Scheduler {
   CyclicLR(const Optimizer& optimizer, CyclicOptions options);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override { return group_lr_at(step, base, 0); }
+  double group_lr_at(int64_t step, double base, size_t group) const override;
   std::optional<double> momentum_at(int64_t step, size_t group) const override;
   // How far up at a step, scaled: 0 to 1 where nothing scales it.
   double share_at(int64_t step) const;
@@ -58,7 +59,7 @@ class SWALR : public Scheduler {
   void set_step(int64_t step) override;
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   double swa_lr_;
   int64_t steps_;
   bool linear_;

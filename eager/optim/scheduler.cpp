@@ -53,7 +53,7 @@ void Scheduler::set_step(int64_t step) {
     fail(ErrorCode::kInvalidArgument, "scheduler: expected a step of at least 0, got ", step);
   std::vector<double> rates;
   for (size_t group = 0; group < bases_.size(); ++group)
-    rates.push_back(lr_at(step, bases_[group], group));
+    rates.push_back(group_lr_at(step, bases_[group], group));
   // First, as it may be refused.
   for (size_t group = 0; group < rates.size(); ++group) {
     if (const std::optional<double> momentum = momentum_at(step, group))
@@ -120,7 +120,7 @@ StepLR::StepLR(const Optimizer& optimizer, int64_t size, double gamma)
   require_positive("StepLR", "size", static_cast<double>(size));
   set_step(0);
 }
-double StepLR::lr_at(int64_t step, double base, size_t) const {
+double StepLR::lr_at(int64_t step, double base) const {
   return base * std::pow(gamma_, static_cast<double>(step / size_));
 }
 
@@ -128,7 +128,7 @@ MultiStepLR::MultiStepLR(const Optimizer& optimizer, std::vector<int64_t> milest
     : Scheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
   set_step(0);
 }
-double MultiStepLR::lr_at(int64_t step, double base, size_t) const {
+double MultiStepLR::lr_at(int64_t step, double base) const {
   const auto passed =
       std::ranges::count_if(milestones_, [&](int64_t milestone) { return milestone <= step; });
   return base * std::pow(gamma_, static_cast<double>(passed));
@@ -138,7 +138,7 @@ ExponentialLR::ExponentialLR(const Optimizer& optimizer, double gamma)
     : Scheduler(optimizer), gamma_(gamma) {
   set_step(0);
 }
-double ExponentialLR::lr_at(int64_t step, double base, size_t) const {
+double ExponentialLR::lr_at(int64_t step, double base) const {
   return base * std::pow(gamma_, static_cast<double>(step));
 }
 
@@ -147,7 +147,7 @@ CosineAnnealingLR::CosineAnnealingLR(const Optimizer& optimizer, int64_t steps, 
   require_positive("CosineAnnealingLR", "count of steps", static_cast<double>(steps));
   set_step(0);
 }
-double CosineAnnealingLR::lr_at(int64_t step, double base, size_t) const {
+double CosineAnnealingLR::lr_at(int64_t step, double base) const {
   return annealed(base, least_, static_cast<double>(step) / static_cast<double>(steps_), false);
 }
 
@@ -156,7 +156,7 @@ LinearLR::LinearLR(const Optimizer& optimizer, double start, double end, int64_t
   require_positive("LinearLR", "count of steps", static_cast<double>(steps));
   set_step(0);
 }
-double LinearLR::lr_at(int64_t step, double base, size_t) const {
+double LinearLR::lr_at(int64_t step, double base) const {
   const auto share = static_cast<double>(std::min(step, steps_)) / static_cast<double>(steps_);
   return base * annealed(start_, end_, share, true);
 }
@@ -165,7 +165,7 @@ LambdaLR::LambdaLR(const Optimizer& optimizer, std::function<double(int64_t)> fa
     : Scheduler(optimizer), factor_(std::move(factor)) {
   set_step(0);
 }
-double LambdaLR::lr_at(int64_t step, double base, size_t) const {
+double LambdaLR::lr_at(int64_t step, double base) const {
   return base * factor_(step);
 }
 
@@ -174,7 +174,7 @@ MultiplicativeLR::MultiplicativeLR(const Optimizer& optimizer,
     : Scheduler(optimizer), factor_(std::move(factor)) {
   set_step(0);
 }
-double MultiplicativeLR::lr_at(int64_t step, double base, size_t) const {
+double MultiplicativeLR::lr_at(int64_t step, double base) const {
   if (step < known_step_) known_step_ = 0, known_product_ = 1;
   while (known_step_ < step)
     known_product_ *= factor_(++known_step_);
@@ -187,7 +187,7 @@ ConstantLR::ConstantLR(const Optimizer& optimizer, double factor, int64_t steps)
     fail(ErrorCode::kInvalidArgument, "ConstantLR: expected a factor within [0, 1], got ", factor);
   set_step(0);
 }
-double ConstantLR::lr_at(int64_t step, double base, size_t) const {
+double ConstantLR::lr_at(int64_t step, double base) const {
   return step < steps_ ? base * factor_ : base;
 }
 
@@ -197,7 +197,7 @@ PolynomialLR::PolynomialLR(const Optimizer& optimizer, int64_t steps, double pow
   require_positive("PolynomialLR", "power", power);
   set_step(0);
 }
-double PolynomialLR::lr_at(int64_t step, double base, size_t) const {
+double PolynomialLR::lr_at(int64_t step, double base) const {
   const auto share = static_cast<double>(std::min(step, steps_)) / static_cast<double>(steps_);
   return base * std::pow(1 - share, power_);
 }
@@ -216,7 +216,7 @@ OneCycleLR::OneCycleLR(const Optimizer& optimizer, OneCycleOptions options)
     require_momentum("OneCycleLR", options.base_momentum, options.max_momentum);
   set_step(0);
 }
-double OneCycleLR::lr_at(int64_t step, double, size_t group) const {
+double OneCycleLR::group_lr_at(int64_t step, double, size_t group) const {
   if (step > options_.total_steps) {
     fail(ErrorCode::kInvalidArgument, "OneCycleLR: step ", step, " of ", options_.total_steps);
   }
@@ -275,9 +275,9 @@ std::pair<size_t, int64_t> SequentialLR::turn_at(int64_t step) const {
     ++index;
   return {index, index == 0 ? 0 : milestones_[index - 1]};
 }
-double SequentialLR::lr_at(int64_t step, double base, size_t group) const {
+double SequentialLR::group_lr_at(int64_t step, double base, size_t group) const {
   const auto [index, begin] = turn_at(step);
-  return schedulers_[index]->lr_at(step - begin, base, group);
+  return schedulers_[index]->group_lr_at(step - begin, base, group);
 }
 std::optional<double> SequentialLR::momentum_at(int64_t step, size_t group) const {
   const auto [index, begin] = turn_at(step);
@@ -303,10 +303,10 @@ ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<Scheduler>> sched
   bases_ = schedulers_[0]->bases_;
   set_step(0);
 }
-double ChainedScheduler::lr_at(int64_t step, double base, size_t group) const {
+double ChainedScheduler::group_lr_at(int64_t step, double base, size_t group) const {
   double rate = base;
   for (const auto& scheduler : schedulers_)
-    rate *= base == 0 ? 1 : scheduler->lr_at(step, base, group) / base;
+    rate *= base == 0 ? 1 : scheduler->group_lr_at(step, base, group) / base;
   return rate;
 }
 std::optional<double> ChainedScheduler::momentum_at(int64_t step, size_t group) const {

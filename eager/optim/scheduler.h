@@ -50,7 +50,9 @@ class Scheduler {
  protected:
   explicit Scheduler(const Optimizer& optimizer);
   // The rate at a step for a group that started at `base`.
-  virtual double lr_at(int64_t step, double base, size_t group) const = 0;
+  virtual double lr_at(int64_t step, double base) const = 0;
+  // The same where groups differ by more than where they started.
+  virtual double group_lr_at(int64_t step, double base, size_t) const { return lr_at(step, base); }
   // The momentum at a step; none where it stays as it is.
   virtual std::optional<double> momentum_at(int64_t step, size_t group) const;
   // Throws kInvalidArgument where a group has no momentum to cycle, or one would be below 0.
@@ -74,7 +76,7 @@ class StepLR : public Scheduler {
   StepLR(const Optimizer& optimizer, int64_t size, double gamma = 0.1);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   int64_t size_;
   double gamma_;
 };
@@ -85,7 +87,7 @@ class MultiStepLR : public Scheduler {
   MultiStepLR(const Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   std::vector<int64_t> milestones_;
   double gamma_;
 };
@@ -95,7 +97,7 @@ class ExponentialLR : public Scheduler {
   ExponentialLR(const Optimizer& optimizer, double gamma);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   double gamma_;
 };
 // From base down to `least` along half a cosine of `steps` steps (and up again after).
@@ -104,7 +106,7 @@ class CosineAnnealingLR : public Scheduler {
   CosineAnnealingLR(const Optimizer& optimizer, int64_t steps, double least = 0);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   int64_t steps_;
   double least_;
 };
@@ -114,7 +116,7 @@ class LinearLR : public Scheduler {
   LinearLR(const Optimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t steps = 5);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   double start_, end_;
   int64_t steps_;
 };
@@ -124,7 +126,7 @@ class LambdaLR : public Scheduler {
   LambdaLR(const Optimizer& optimizer, std::function<double(int64_t)> factor);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   std::function<double(int64_t)> factor_;
 };
 
@@ -134,7 +136,7 @@ class MultiplicativeLR : public Scheduler {
   MultiplicativeLR(const Optimizer& optimizer, std::function<double(int64_t)> factor);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   std::function<double(int64_t)> factor_;
   mutable int64_t known_step_ = 0;  // the product up to this step
   mutable double known_product_ = 1;
@@ -145,7 +147,7 @@ class ConstantLR : public Scheduler {
   ConstantLR(const Optimizer& optimizer, double factor = 1.0 / 3, int64_t steps = 5);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   double factor_;
   int64_t steps_;
 };
@@ -155,7 +157,7 @@ class PolynomialLR : public Scheduler {
   PolynomialLR(const Optimizer& optimizer, int64_t steps = 5, double power = 1);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override;
   int64_t steps_;
   double power_;
 };
@@ -178,7 +180,8 @@ class OneCycleLR : public Scheduler {
   OneCycleLR(const Optimizer& optimizer, OneCycleOptions options);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override { return group_lr_at(step, base, 0); }
+  double group_lr_at(int64_t step, double base, size_t group) const override;
   std::optional<double> momentum_at(int64_t step, size_t group) const override;
   // From `low` to `high` and, with three phases by way of `low`, to `last`.
   double along(int64_t step, double low, double high, double last) const;
@@ -192,7 +195,8 @@ class SequentialLR : public Scheduler {
                std::vector<int64_t> milestones);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override { return group_lr_at(step, base, 0); }
+  double group_lr_at(int64_t step, double base, size_t group) const override;
   std::optional<double> momentum_at(int64_t step, size_t group) const override;
   // Whose turn it is, and the step that is its step 0.
   std::pair<size_t, int64_t> turn_at(int64_t step) const;
@@ -207,7 +211,8 @@ class ChainedScheduler : public Scheduler {
   explicit ChainedScheduler(std::vector<std::shared_ptr<Scheduler>> schedulers);
 
  private:
-  double lr_at(int64_t step, double base, size_t group) const override;
+  double lr_at(int64_t step, double base) const override { return group_lr_at(step, base, 0); }
+  double group_lr_at(int64_t step, double base, size_t group) const override;
   std::optional<double> momentum_at(int64_t step, size_t group) const override;
   std::vector<std::shared_ptr<Scheduler>> schedulers_;
 };

@@ -240,6 +240,25 @@ TEST(Schedules, OfGroupsThatDiffer) {
   EXPECT_EQ(optimizer.momentum(1), 0.8);
 }
 
+class Halving : public Scheduler {
+ public:
+  explicit Halving(const Optimizer& optimizer) : Scheduler(optimizer) {}
+
+ private:
+  double lr_at(int64_t step, double base) const override {
+    return std::ldexp(base, -static_cast<int>(step));
+  }
+};
+
+TEST(Schedules, OfUsersSayTheRateOfAGroup) {
+  const auto one = [] { return tensor({1.0}).set_requires_grad(); };
+  const SGD optimizer({{{one()}, {.lr = 1}}, {{one()}, {.lr = 0.5}}});
+  Halving halving(optimizer);
+  halving.step();
+  halving.step();
+  EXPECT_EQ(halving.lrs(), (Rates{0.25, 0.125}));
+}
+
 TEST(Schedules, OfATracedStepLeaveTheMomentum) {
   const Tensor x = tensor({1.0}).set_requires_grad();
   SGD optimizer({x}, {.lr = 1, .momentum = 0.5});

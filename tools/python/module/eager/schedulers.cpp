@@ -55,7 +55,8 @@ class PythonScheduler : public Scheduler {
   }
 
  private:
-  double lr_at(int64_t, double, size_t group) const override { return rates_[group]; }
+  double lr_at(int64_t, double) const override { return rates_[0]; }
+  double group_lr_at(int64_t, double, size_t group) const override { return rates_[group]; }
 
   SharedObject self_;  // a weak reference
   int64_t asked_step_ = 0;
