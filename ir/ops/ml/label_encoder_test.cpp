@@ -60,6 +60,31 @@ TEST(LabelEncoder, KeysOfAllKinds) {
             (std::vector<int16_t>{10, -1}));
 }
 
+// Dense integers index a list, others are hashed.
+TEST(LabelEncoder, DenseAndSparseIntegers) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
+                    kGreatest = std::numeric_limits<int64_t>::max();
+  const auto encoded = [](const Ints& keys, const Ints& x) {
+    Ints values(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i)
+      values[i] = static_cast<int64_t>(i);
+    return elements<int64_t>(run_op("ai.onnx.ml::LabelEncoder", {Tensor::vector(x)},
+                                    {{"keys_int64s", keys}, {"values_int64s", values}})[0]);
+  };
+  EXPECT_EQ(encoded({5, -3, 5, 9, -3}, {-4, -3, -2, 5, 9, 10, kLeast, kGreatest}),
+            (Ints{-1, 1, -1, 0, 3, -1, -1, -1}));
+  EXPECT_EQ(encoded({kGreatest, kGreatest - 2}, {kGreatest - 1, kGreatest, kLeast, kGreatest - 2}),
+            (Ints{-1, 0, -1, 1}));
+  EXPECT_EQ(encoded({kLeast + 1, kLeast}, {kLeast, 0, kLeast + 1, kGreatest}),
+            (Ints{1, -1, 0, -1}));
+  EXPECT_EQ(encoded({kLeast, kGreatest, 0}, {0, kGreatest, 1, kLeast}), (Ints{2, 1, -1, 0}));
+  EXPECT_EQ(elements<int16_t>(run_op("ai.onnx.ml::LabelEncoder",
+                                     {Tensor::vector<int16_t>({32767, -32768, 32766})},
+                                     {{"keys_tensor", Tensor::vector<int16_t>({32766, 32767})},
+                                      {"values_tensor", Tensor::vector<int16_t>({1, 2})}})[0]),
+            (std::vector<int16_t>{2, -1, 1}));
+}
+
 TEST(LabelEncoder, RefusesListsThatDoNotFit) {
   const Datum x = Tensor::vector<int64_t>({1});
   const std::vector<std::pair<AttrMap, std::string>> cases{

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 namespace sardonyx::ops {
 namespace {
 
@@ -16,6 +19,22 @@ TEST(SameElement, ComparesAllCharactersOfAString) {
       EXPECT_FALSE(same_element(a, b)) << i << " of " << size;
     }
   }
+}
+
+TEST(HashElement, DependsOnLengthAndEachCharacter) {
+  std::set<uint64_t> hashes;
+  size_t count = 0;
+  for (size_t size = 0; size < 70; ++size) {
+    std::string text(size, '\0');
+    hashes.insert(hash_element(text)), ++count;
+    for (size_t i = 0; i < size; ++i, ++count) {
+      text[i] = static_cast<char>(i % 250 + 1);
+      hashes.insert(hash_element(text));
+    }
+  }
+  for (int number = 0; number < 100000; ++number, ++count)
+    hashes.insert(hash_element(std::to_string(number)));
+  EXPECT_EQ(hashes.size(), count);
 }
 
 TEST(ElementTable, FindsWhatWasAddedAndNothingElse) {
