@@ -137,6 +137,32 @@ TEST(Tokenizer, FindsTheSameByCharactersAndByExpressions) {
   EXPECT_EQ(tokens({"o+"}, 1), tokens({"oo*"}, 1));
 }
 
+// Classes of ASCII characters are found byte by byte, the same in a group by the expression.
+TEST(Tokenizer, FindsTheSameByClassesAndByExpressions) {
+  const Datum x = Tensor::vector<std::string>(
+      {"", "a1-b2", "--a\t\xC3\xA9-\xC3\xA9 c] 9_", "12 -^\\.", "\xC3\xA9", "aaa  \r\n"});
+  const auto tokens = [&](const AttrMap& pattern, int64_t shortest) {
+    AttrMap attrs = pattern;
+    attrs["mark"] = int64_t{0};
+    attrs["mincharnum"] = shortest;
+    attrs["pad_value"] = std::string("#");
+    const auto out = run_op("com.microsoft::Tokenizer", {x}, attrs);
+    return std::pair(out[0].tensor().shape(), elements<std::string>(out[0]));
+  };
+  for (const std::string pattern :
+       {"\\s", "\\d+", "\\w+", "\\S+", "[a-c]", "[a-]+", "[a\\-]", "[^a]+", "[\xC3\xA9 ]", "[\\]a]",
+        "[\\s.-]+", "[\\\\.]", "[\\x31]", "[a][1]", "[[:alpha:]]+", "[a]+?", "[\\w\\n]+"}) {
+    for (const int64_t shortest : {1, 2}) {
+      EXPECT_EQ(tokens({{"tokenexp", pattern}}, shortest),
+                tokens({{"tokenexp", "(?:" + pattern + ")"}}, shortest))
+          << pattern;
+      EXPECT_EQ(tokens({{"separators", Strings{pattern}}}, shortest),
+                tokens({{"separators", Strings{"(?:" + pattern + ")"}}}, shortest))
+          << pattern;
+    }
+  }
+}
+
 Datum byte(uint8_t value) {
   return Tensor::scalar(value);
 }

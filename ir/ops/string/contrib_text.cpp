@@ -3,8 +3,12 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "ir/autodiff/autodiff_body.h"
 #include "ir/core/memory/counted_strings.h"
@@ -87,15 +91,31 @@ size_t character_bytes(std::string_view text) {
   return bytes > 0 ? static_cast<size_t>(bytes) : 1;
 }
 
-int64_t character_count(std::string_view text) {
-  int64_t count = 0;
-  for (; !text.empty(); ++count)
-    text.remove_prefix(character_bytes(text));
-  return count;
+// Whether `text`, which is UTF-8, has `count` characters or more: bytes that begin one.
+bool has_characters(std::string_view text, int64_t count) {
+  for (const char byte : text) {
+    if (count <= 0) break;
+    count -= (static_cast<uint8_t>(byte) & 0xC0) != 0x80;
+  }
+  return count <= 0;
+}
+
+// Bytes at the start of `text` that are ASCII, in whole words.
+size_t ascii_bytes(std::string_view text) {
+  size_t at = 0;
+  for (uint64_t word; at + sizeof(word) <= text.size(); at += sizeof(word)) {
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    if (word & 0x8080808080808080u) break;
+  }
+  return at;
 }
 
 void check_utf8(const std::string& text) {
   for (std::string_view rest = text; !rest.empty();) {
+    if (static_cast<uint8_t>(rest[0]) < 0x80) {
+      rest.remove_prefix(std::max<size_t>(ascii_bytes(rest), 1));
+      continue;
+    }
     utf8proc_int32_t code = 0;
     const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(rest.data()),
                                         static_cast<utf8proc_ssize_t>(rest.size()), &code);
@@ -116,13 +136,39 @@ Pieces characters_of(std::string_view text) {
   return out;
 }
 
-// A separator to search texts for. Most are just characters, which are found without a regular
-// expression.
+// Whether a pattern is one class of ASCII characters: \s, \d, \w, or brackets with characters,
+// ranges and these classes in them.
+bool is_ascii_class(std::string_view pattern) {
+  const auto is_named = [](char c) { return c == 's' || c == 'd' || c == 'w'; };
+  if (pattern.size() == 2 && pattern[0] == '\\') return is_named(pattern[1]);
+  if (pattern.size() < 3 || pattern.front() != '[' || pattern.back() != ']') return false;
+  const std::string_view inside = pattern.substr(1, pattern.size() - 2);
+  for (size_t i = 0; i < inside.size(); ++i) {
+    const char c = inside[i];
+    if (static_cast<uint8_t>(c) >= 0x80 || c == '[' || c == ']' || c == '^') return false;
+    if (c != '\\') continue;
+    if (++i == inside.size()) return false;
+    if (!is_named(inside[i]) &&
+        std::string_view("\\-.tnr").find(inside[i]) == std::string_view::npos)
+      return false;
+  }
+  return true;
+}
+
+// A separator to search texts for. Most are just characters, one of a few or a run of these, which
+// are found without a regular expression: RE2 takes locks for each search.
 class Searched {
  public:
   explicit Searched(const std::string& pattern)
       : expression_(compile(pattern)),
-        literal_(pattern.find_first_of("\\.+*?()|[]{}^$") == std::string::npos ? pattern : "") {}
+        literal_(pattern.find_first_of("\\.+*?()|[]{}^$") == std::string::npos ? pattern : ""),
+        is_run_(pattern.ends_with('+')) {
+    is_class_ = is_ascii_class(std::string_view(pattern).substr(0, pattern.size() - is_run_));
+    for (size_t code = 0; is_class_ && code < 0x80; ++code) {
+      const auto character = static_cast<char>(code);
+      members_[code] = re2::RE2::FullMatch(re2::StringPiece(&character, 1), *expression_);
+    }
+  }
 
   // The first match in `text` from `start` on. One that is right there is found several times as
   // fast where that is expected.
@@ -130,9 +176,22 @@ class Searched {
                                        bool is_expected_there) const;
 
  private:
+  std::optional<std::string_view> find_member(std::string_view text, size_t start) const;
+
   std::unique_ptr<re2::RE2> expression_;
-  std::string literal_;  // empty: not just characters
+  std::string literal_;              // empty: not just characters
+  bool is_class_, is_run_;           // one of members_, or, where it is a run, as many as there are
+  std::array<bool, 256> members_{};  // by byte; no other than ASCII
 };
+
+std::optional<std::string_view> Searched::find_member(std::string_view text, size_t start) const {
+  const auto is_member = [&](char c) { return members_[static_cast<uint8_t>(c)]; };
+  const char* const end = text.data() + text.size();
+  const char* const found = std::find_if(text.data() + start, end, is_member);
+  if (found == end) return std::nullopt;
+  const char* const behind = is_run_ ? std::find_if_not(found, end, is_member) : found + 1;
+  return std::string_view(found, static_cast<size_t>(behind - found));
+}
 
 std::optional<std::string_view> Searched::find(std::string_view text, size_t start,
                                                bool is_expected_there) const {
@@ -142,6 +201,7 @@ std::optional<std::string_view> Searched::find(std::string_view text, size_t sta
     if (at == std::string_view::npos) return std::nullopt;
     return text.substr(at, literal_.size());
   }
+  if (is_class_) return find_member(text, start);
   re2::StringPiece found;
   const re2::StringPiece whole(text.data(), text.size());
   const auto matches = [&](re2::RE2::Anchor anchor) {
@@ -158,7 +218,7 @@ void split_text(const Searched& separator, std::string_view text, int64_t shorte
   size_t start = 0;
   const auto keep = [&](size_t end) {
     const std::string_view piece = text.substr(start, end - start);
-    if (character_count(piece) >= shortest) out.push_back(piece);
+    if (has_characters(piece, shortest)) out.push_back(piece);
   };
   bool was_there = false;
   while (const auto match = separator.find(text, start, was_there)) {
@@ -179,7 +239,7 @@ Pieces matches_of(const Searched& expression, std::string_view text, int64_t sho
   while (const auto match = expression.find(text, start, was_there)) {
     const auto at = static_cast<size_t>(match->data() - text.data());
     was_there = at == start;
-    const bool keeps = character_count(*match) >= shortest;
+    const bool keeps = has_characters(*match, shortest);
     if (keeps) out.push_back(*match);
     start = at + (keeps ? match->size() : character_bytes(text.substr(at)));
   }
