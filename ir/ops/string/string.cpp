@@ -256,17 +256,33 @@ void infer_regex(InferContext& c) {
   c.set(0, DType::kBool, shape_of(c, 0));
 }
 
+// A pattern, and the range of all its matches. Most texts that do not begin as the pattern
+// does are told by two comparisons, where RE2 takes locks for each text.
+struct MatchedPattern {
+  explicit MatchedPattern(const std::string& pattern)
+      : expression(std::make_unique<RE2>(pattern, quiet_options())),
+        has_range(expression->PossibleMatchRange(&least, &greatest, kRangeCharacters)) {}
+
+  bool matches(const std::string& text) const {
+    if (has_range && (text < least || text > greatest)) return false;
+    return expression->Match(text, 0, text.size(), RE2::ANCHOR_BOTH, nullptr, 0);
+  }
+
+  static constexpr int kRangeCharacters = 16;
+  std::unique_ptr<RE2> expression;
+  std::string least, greatest;
+  bool has_range;
+};
+
 void run_regex(const KernelCall& call) {
-  const auto held = cached_for_attributes<std::unique_ptr<RE2>, RegexAttrs>(
-      call.raw_attrs, 0,
-      [](const RegexAttrs& a) { return std::make_unique<RE2>(*a.pattern, quiet_options()); });
-  const RE2& pattern = **held;
+  const auto pattern = cached_for_attributes<MatchedPattern, RegexAttrs>(
+      call.raw_attrs, 0, [](const RegexAttrs& a) { return MatchedPattern(*a.pattern); });
   const int64_t count = call.inputs[0].count();
   const auto* text = call.inputs[0].data<std::string>();
   bool* out = call.outputs[0].data<bool>();
   for (int64_t i = 0; i < count; ++i) {
     if (i % 1024 == 0) check_interrupted();
-    out[i] = pattern.Match(text[i], 0, text[i].size(), RE2::ANCHOR_BOTH, nullptr, 0);
+    out[i] = pattern->matches(text[i]);
   }
 }
 

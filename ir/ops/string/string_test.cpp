@@ -66,6 +66,25 @@ TEST(StringNormalizerTest, StopWords) {
   EXPECT_EQ(normalized({"monday", "MONDAY"}, stop, {1, 2}), (Strings{""}));
 }
 
+// Texts outside the range of a pattern's matches are told without the expression.
+TEST(RegexFullMatchTest, TextsAroundTheRange) {
+  const std::vector<Datum> texts{Tensor::vector(Strings{
+      "", "a", "ab", "ab\xff", "abz", "abzz", "ac", "aB", "b", "\xc3\xa9", "xabz", "ab\n"})};
+  const auto matched = [&](const char* pattern) {
+    const OpDef& op = op_named("RegexFullMatch");
+    const Attrs attrs = Attrs::parse(*op.attrs, {{"pattern", std::string(pattern)}});
+    return evaluate(op, attrs, texts, 1)[0].tensor().to_int64s();
+  };
+  using Flags = std::vector<int64_t>;
+  EXPECT_EQ(matched("ab"), (Flags{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(matched("ab.*"), (Flags{0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(matched("ab?z*"), (Flags{0, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(matched("(?i)AB"), (Flags{0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(matched("b|\xc3\xa9|a[c-z]"), (Flags{0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(matched("(?s)ab."), (Flags{0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(matched(".*z"), (Flags{0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0}));
+}
+
 Datum decoded(const std::string& bytes, const char* format) {
   const OpDef& op = op_named("ImageDecoder");
   const std::vector<Datum> inputs{Tensor::vector(std::vector<uint8_t>(bytes.begin(), bytes.end()))};
