@@ -9,6 +9,7 @@
 #include "providers/cpu/elementwise/broadcast_loop.h"
 #include "providers/cpu/gemm/gemv_f32.h"
 #include "providers/cpu/kernel_list.h"
+#include "providers/cpu/normalization/softmax_kernel.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -47,7 +48,10 @@ class ClassifierKernel : public Kernel {
  public:
   ClassifierKernel(const KernelRequest& request, const ops::LinearClassifierAttrs& attrs)
       : attrs_(attrs),
+        columns_(static_cast<size_t>(ops::coefficient_rows(attrs))),
         sums_(request, attrs.coefficients, attrs.intercepts, ops::coefficient_rows(attrs)) {
+    takes_softmax_ = columns_ > 1 && ops::post_transform_named(attrs.post_transform) ==
+                                         ops::PostTransform::kSoftmax;
     for (const KernelTensor& output : request.outputs)
       outputs_.push_back(output);
   }
@@ -56,12 +60,25 @@ class ClassifierKernel : public Kernel {
     TensorView views[2];
     for (size_t i = 0; i < outputs_.size(); ++i)
       views[i] = {outputs_[i].dtype, outputs_[i].shape, args.outputs[i]};
-    ops::finish_linear_classifier(attrs_, sums_.run(args), {views, outputs_.size()});
+    const std::span<float> sums = sums_.run(args);
+    const bool is_finished_here = takes_softmax_ && outputs_.size() > 1 && args.outputs[1];
+    ops::finish_linear_classifier(attrs_, sums, {views, is_finished_here ? 1 : outputs_.size()});
+    if (is_finished_here) write_softmax(sums, static_cast<float*>(args.outputs[1]));
   }
   size_t scratch_bytes() const override { return sums_.scratch_bytes(); }
 
  private:
+  // Rows of classes are as short as those of the op Softmax may be, and take its vectors.
+  void write_softmax(std::span<const float> sums, float* out) const {
+    if (columns_ <= kLongestShortRow)
+      return softmax_short_rows(sums.data(), out, sums.size() / columns_, columns_);
+    for (size_t begin = 0; begin < sums.size(); begin += columns_)
+      softmax_row(sums.data() + begin, out + begin, columns_);
+  }
+
   ops::LinearClassifierAttrs attrs_;
+  size_t columns_;
+  bool takes_softmax_ = false;
   LinearSums sums_;
   std::vector<KernelTensor> outputs_;
 };
