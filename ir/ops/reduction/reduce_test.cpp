@@ -85,5 +85,25 @@ TEST(Reduce, CarriesElements) {
   EXPECT_EQ(infer_one("ReduceMean", {}).dims, std::nullopt);
 }
 
+// Matrices of a batch begin at row 0 each.
+TEST(Trilu, KeepsOneSideOfADiagonal) {
+  constexpr int64_t kMatrices = 3, kRows = 3, kColumns = 4;
+  std::vector<float> values(kMatrices * kRows * kColumns);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i + 1);
+  const Tensor x = Tensor::of(values, {kMatrices, kRows, kColumns});
+  for (const int64_t upper : {0, 1}) {
+    for (const int64_t k : {-9, -3, -1, 0, 2, 4, 9}) {
+      const Tensor y = run("Trilu", {x, Tensor::scalar(k)}, {{"upper", upper}});
+      for (size_t i = 0; i < values.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        const int64_t diagonal = at % kColumns - at / kColumns % kRows;
+        const bool is_kept = upper != 0 ? diagonal >= k : diagonal <= k;
+        EXPECT_EQ(y.values<float>()[i], is_kept ? values[i] : 0) << i << " for " << k;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::ops
