@@ -61,14 +61,12 @@ struct ModelFault {
 };
 constexpr std::string_view kInvalid = "This is an invalid model. ";
 constexpr ModelFault kFaults[] = {
-    {"input \"", "is produced by no node", ORT_INVALID_ARGUMENT, "Invalid model. "},
     {": expected ", " inputs, got ", ORT_INVALID_GRAPH, kInvalid},
     {": expected ", " outputs, got ", ORT_INVALID_GRAPH, kInvalid},
     {"attribute ", "is required and was not given", ORT_INVALID_GRAPH, kInvalid},
     {"attribute ", "the op has no such attribute", ORT_INVALID_GRAPH, kInvalid},
     {"attribute ", ": expected ", ORT_INVALID_GRAPH, kInvalid},
     {": expected a type of ", "", ORT_INVALID_GRAPH, kInvalid},
-    {"is not in opset_import", "", ORT_INVALID_GRAPH, kInvalid},
     {"no custom operator ", "", ORT_INVALID_GRAPH, kInvalid},
     {" not in range [min=", "", ORT_INVALID_GRAPH, kInvalid},
     {"is marked single but has an empty string", "", ORT_INVALID_GRAPH, kInvalid},
@@ -84,6 +82,19 @@ constexpr ModelFault kFaults[] = {
     {"declared with type ", "", ORT_FAIL, "Type Error: "},
 };
 
+// Programs look for these words, in which the name is.
+void refuse_unknown_name(const std::string& prefix, std::string_view message) {
+  if (says(message, "input \"") && says(message, "is produced by no node")) {
+    refuse(ORT_INVALID_ARGUMENT, prefix, "Invalid model. Node input '",
+           quoted_after(message, "input \""),
+           "' is not a graph input, initializer, or output of a previous node. (", message, ")");
+  }
+  if (says(message, "is not in opset_import")) {
+    refuse(ORT_INVALID_GRAPH, prefix, kInvalid, "Error No opset import for domain '",
+           quoted_after(message, "the domain \""), "' (", message, ")");
+  }
+}
+
 [[noreturn]] void refuse_model(const std::string& prefix, std::string_view message) {
   if (says(message, "external data location ")) {
     const std::string name = quoted_after(message, "initializer \"");
@@ -93,6 +104,7 @@ constexpr ModelFault kFaults[] = {
     refuse(ORT_FAIL, prefix, "External data path validation failed for initializer: ", name,
            ". Error: ", escapes ? "External data path escapes model directory. " : "", message);
   }
+  refuse_unknown_name(prefix, message);
   for (const ModelFault& fault : kFaults) {
     if (says(message, fault.part) && says(message, fault.second))
       refuse(fault.code, prefix, fault.words, message);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "executor/ort_abi/load/load_errors.h"
 #include "executor/ort_abi/load/load_session.h"
 #include "executor/ort_abi/load/model_rewrite.h"
 #include "executor/ort_abi/model_editor/compile_options.h"
@@ -52,7 +53,7 @@ void find_source(const OrtModelCompilationOptions& options, CompiledSource& foun
   } else if (const auto* model = std::get_if<const OrtModel*>(&options.input)) {
     const ModelAddition addition = addition_of(**model);
     if (addition.outputs.empty() || addition.opsets.empty())
-      refuse(ORT_INVALID_ARGUMENT, "the model to compile needs an output and an opset");
+      refuse(ORT_INVALID_ARGUMENT, "the input model to compile needs an output and an opset");
     found.bytes = with_addition({}, addition);
     found.initializers = addition.initializers;
     found.source.bytes = std::as_bytes(std::span(found.bytes));
@@ -157,8 +158,14 @@ void compile(const OrtEnv& env, const OrtModelCompilationOptions& options, OrtSt
   session.initializers.insert(found.initializers.begin(), found.initializers.end());
   SessionCustomOps custom_ops(session.custom_domains, env.logger, session.config);
   const CustomOpScope scope(&custom_ops);
-  const Model model = optimized_model(found.source, session.optimization_level,
-                                      load_options_of(session, found.source));
+  const Model model = [&] {
+    try {
+      return optimized_model(found.source, session.optimization_level,
+                             load_options_of(session, found.source));
+    } catch (const Error& error) {
+      refuse_load(found.source, error);
+    }
+  }();
   try {
     write_out(options, found.source, model, status);
   } catch (const ProgramStatus& refused) {
@@ -208,7 +215,8 @@ OrtStatus* CompileFunctions::ModelCompilationOptions_SetInputModelFromBuffer(
 OrtStatus* CompileFunctions::ModelCompilationOptions_SetInputModel(
     OrtModelCompilationOptions* model_compile_options, const OrtModel* model) {
   return change_options(model_compile_options, [&](OrtModelCompilationOptions& options) {
-    options.input = &require(model, "model");
+    if (!model) refuse(ORT_INVALID_ARGUMENT, "Invalid input model: OrtModel pointer is null");
+    options.input = model;
   });
 }
 

@@ -1,4 +1,5 @@
 // Sessions of models that a program builds, or adds to.
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -24,8 +25,10 @@ std::unique_ptr<OrtSession> load_edited(const EditedModel& edited) {
                         with);
   } catch (const Failure& failure) {
     const bool is_of_model = failure.code() == ORT_FAIL || failure.code() == ORT_INVALID_GRAPH;
-    refuse(is_of_model ? ORT_INVALID_GRAPH : failure.code(),
-           is_of_model ? "This is an invalid model. " : "", failure.what());
+    if (!is_of_model) throw;
+    constexpr std::string_view kWords = "This is an invalid model. ";
+    const bool has_words = std::string_view(failure.what()).starts_with(kWords);
+    refuse(failure.code(), has_words ? "" : kWords, failure.what());
   }
 }
 
@@ -88,8 +91,12 @@ OrtStatus* ModelEditorFunctions::CreateSessionFromModel(const OrtEnv* env, const
   return guarded([&] {
     OrtSession*& place = require_place(out, "out");
     require(env, "env");
+    const ModelAddition addition = addition_of(require(model, "model"));
+    const auto is_of_onnx = [](const auto& opset) { return canonical_domain(opset.first).empty(); };
+    if (std::ranges::none_of(addition.opsets, is_of_onnx))
+      refuse(ORT_INVALID_ARGUMENT, "The opset for the ONNX domain must be explicitly specified.");
     EditedModel edited{env, options_or_default(options)};
-    add(edited, addition_of(require(model, "model")));
+    add(edited, addition);
     place = load_edited(edited).release();
   });
 }

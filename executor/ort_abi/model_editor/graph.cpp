@@ -43,16 +43,24 @@ std::vector<std::string> copied_names(const char* const* names, size_t count, co
   return copies;
 }
 
+OrtGraph& changed_graph(OrtGraph* graph) {
+  if (!graph) refuse(ORT_INVALID_ARGUMENT, "graph: the pointer is null");
+  return *graph;
+}
+
 // Takes the values over, all of them or none.
 OrtStatus* set_values(OrtGraph* graph, OrtValueInfo** given, size_t count, const char* what,
                       std::vector<std::unique_ptr<OrtValueInfo>> OrtGraph::*member) {
   return guarded([&] {
-    auto& list = require(graph, "graph").*member;
+    auto& list = changed_graph(graph).*member;
     if (count > 0) require(given, what);
     std::set<const OrtValueInfo*> seen;
     for (size_t i = 0; i < count; ++i) {
-      if (require(given[i], what).is_owned || !seen.insert(given[i]).second)
-        refuse(ORT_INVALID_ARGUMENT, what, ": ", given[i]->name, " is part of a graph already");
+      const OrtValueInfo& info = require(given[i], what);
+      if (!seen.insert(&info).second)
+        refuse(ORT_INVALID_ARGUMENT, what, ": Duplicate value ", info.name);
+      if (info.is_owned)
+        refuse(ORT_INVALID_ARGUMENT, what, ": ", info.name, " has already been added to a graph");
     }
     list.clear();
     list.reserve(count);
@@ -204,7 +212,7 @@ OrtStatus* ModelEditorFunctions::SetGraphOutputs(OrtGraph* graph, OrtValueInfo**
 OrtStatus* ModelEditorFunctions::AddInitializerToGraph(OrtGraph* graph, const char* name,
                                                        OrtValue* tensor, bool data_is_external) {
   return guarded([&] {
-    OrtGraph& changed = require(graph, "graph");
+    OrtGraph& changed = changed_graph(graph);
     const std::string key = required_name(name);
     require(tensor, "tensor");
     if (!tensor->datum.is_tensor())
@@ -218,9 +226,11 @@ OrtStatus* ModelEditorFunctions::AddInitializerToGraph(OrtGraph* graph, const ch
     }
     if (std::ranges::find(changed.values, tensor, &std::unique_ptr<OrtValue>::get) !=
         changed.values.end())
-      refuse(ORT_INVALID_ARGUMENT, "initializer ", key, ": the value is part of the graph already");
+      refuse(ORT_INVALID_ARGUMENT, "initializer ", key,
+             ": the value has already been added to the graph");
     if (changed.initializers.contains(key))
-      refuse(ORT_INVALID_ARGUMENT, "initializer ", key, ": the graph has one of this name already");
+      refuse(ORT_INVALID_ARGUMENT, "initializer ", key,
+             ": one of this name has already been added to the graph");
     changed.values.reserve(changed.values.size() + 1);
     changed.constants.push_back(std::make_unique<OrtValueInfo>(
         OrtValueInfo{key, type_info_of(tensor->datum.type()), /*is_owned=*/true, graph}));
@@ -231,9 +241,9 @@ OrtStatus* ModelEditorFunctions::AddInitializerToGraph(OrtGraph* graph, const ch
 
 OrtStatus* ModelEditorFunctions::AddNodeToGraph(OrtGraph* graph, OrtNode* node) {
   return guarded([&] {
-    OrtGraph& changed = require(graph, "graph");
+    OrtGraph& changed = changed_graph(graph);
     if (require(node, "node").is_owned)
-      refuse(ORT_INVALID_ARGUMENT, "node ", node->node.name, " is part of a graph already");
+      refuse(ORT_INVALID_ARGUMENT, "node ", node->node.name, " has already been added to a graph");
     changed.nodes.reserve(changed.nodes.size() + 1);
     name_values(changed, node->node);
     node->graph = graph;
@@ -262,8 +272,9 @@ OrtStatus* ModelEditorFunctions::AddGraphToModel(OrtModel* model, OrtGraph* grap
   return guarded([&] {
     OrtModel& changed = require(model, "model");
     require(graph, "graph");
-    if (changed.graph) refuse(ORT_INVALID_ARGUMENT, "the model has a graph already");
-    if (graph->is_owned) refuse(ORT_INVALID_ARGUMENT, "the graph is part of a model already");
+    if (changed.graph) refuse(ORT_INVALID_ARGUMENT, "the model already has a graph");
+    if (graph->is_owned)
+      refuse(ORT_INVALID_ARGUMENT, "the graph has already been added to a model");
     graph->is_owned = true;
     graph->model = model;
     changed.graph.reset(graph);
@@ -284,14 +295,15 @@ OrtStatus* Functions::GetValueInfoTypeInfo(const OrtValueInfo* value_info,
   });
 }
 
+// What is part of something greater goes with that.
 void Functions::ReleaseValueInfo(OrtValueInfo* input) {
-  delete input;
+  if (input && !input->is_owned) delete input;
 }
 void Functions::ReleaseNode(OrtNode* input) {
-  delete input;
+  if (input && !input->is_owned) delete input;
 }
 void Functions::ReleaseGraph(OrtGraph* input) {
-  delete input;
+  if (input && !input->is_owned) delete input;
 }
 void Functions::ReleaseModel(OrtModel* input) {
   delete input;

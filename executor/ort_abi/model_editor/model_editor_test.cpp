@@ -159,6 +159,56 @@ TEST_P(OrtModelEditorTest, what_does_not_fit_is_refused_and_stays_the_callers) {
   refused(editor().AddGraphToModel(nullptr, made), ORT_INVALID_ARGUMENT, "model");
 }
 
+// The real library frees twice what this test gives it twice.
+TEST_P(OrtModelEditorTest, a_part_is_of_one_whole_which_releases_it) {
+  if (is_real()) GTEST_SKIP() << "the real one takes a part twice";
+  OrtGraph *first = graph({}, {}), *second = own(graph({}, {}), api->ReleaseGraph);
+  OrtNode* relu = node("Relu", {"x"}, {"y"});
+  ok(editor().AddNodeToGraph(first, relu));
+  for (OrtGraph* again : {first, second}) {
+    refused(editor().AddNodeToGraph(again, relu), ORT_INVALID_ARGUMENT,
+            "has already been added to a graph");
+  }
+  api->ReleaseNode(relu);  // which stays, as part of the graph
+  OrtNode* other = own(node("Abs", {"x"}, {"y"}), api->ReleaseNode);
+  refused(editor().AddNodeToGraph(nullptr, other), ORT_INVALID_ARGUMENT, "null");
+  OrtValueInfo* x = value("x", {3, 4});
+  OrtValueInfo* twice[] = {x, x};
+  refused(editor().SetGraphInputs(first, twice, 2), ORT_INVALID_ARGUMENT, "Duplicate");
+  refused(editor().SetGraphOutputs(first, twice, 2), ORT_INVALID_ARGUMENT, "Duplicate");
+  OrtValueInfo* once[] = {x};
+  ok(editor().SetGraphInputs(first, once, 1));
+  EXPECT_EQ(once[0], nullptr);
+  api->ReleaseValueInfo(x);
+  OrtValueInfo* again[] = {x};
+  refused(editor().SetGraphInputs(second, again, 1), ORT_INVALID_ARGUMENT,
+          "has already been added");
+  OrtModel *with_graph = model(first), *without = nullptr;
+  ok(editor().CreateModel(nullptr, nullptr, 0, &without));
+  own(without, api->ReleaseModel);
+  refused(editor().AddGraphToModel(with_graph, second), ORT_INVALID_ARGUMENT,
+          "already has a graph");
+  refused(editor().AddGraphToModel(without, first), ORT_INVALID_ARGUMENT, "already been added");
+  api->ReleaseGraph(first);
+}
+
+TEST_P(OrtModelEditorTest, an_initializer_is_added_once) {
+  OrtGraph* made = own(graph({}, {}), api->ReleaseGraph);
+  const std::vector<int64_t> shape{2};
+  OrtValue* values[2] = {};
+  for (OrtValue*& value : values) {
+    ok(api->CreateTensorAsOrtValue(allocator, shape.data(), shape.size(),
+                                   ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &value));
+  }
+  own(values[1], api->ReleaseValue);
+  ok(editor().AddInitializerToGraph(made, "w", values[0], false));
+  if (is_real()) return;  // which takes them twice
+  refused(editor().AddInitializerToGraph(made, "w", values[1], false), ORT_INVALID_ARGUMENT,
+          "already been added");
+  refused(editor().AddInitializerToGraph(made, "v", values[0], false), ORT_INVALID_ARGUMENT,
+          "already been added");
+}
+
 TEST_P(OrtModelEditorTest, a_model_with_an_unknown_operator_is_refused) {
   OrtGraph* made = graph({value("x", {2})}, {value("y", {2})});
   ok(editor().AddNodeToGraph(made, node("Nonsense", {"x"}, {"y"})));

@@ -42,6 +42,8 @@ constexpr Chapter kChapters[] = {
     {"called operators", called_op_chapter},
     {"devices", device_chapter},
     {"inspection", inspection_chapter},
+    {"built models", built_model_chapter},
+    {"compilations", compilation_chapter},
     {"nulls", null_chapter},
 };
 

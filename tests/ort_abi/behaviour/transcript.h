@@ -146,6 +146,8 @@ void schema_chapter();
 void called_op_chapter();
 void device_chapter();
 void inspection_chapter();
+void built_model_chapter();
+void compilation_chapter();
 void null_chapter();
 
 }  // namespace behaviour
