@@ -5,6 +5,7 @@
 #include "tools/python/module/adapters.h"
 #include "tools/python/module/argument_errors.h"
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/compiler.h"
 #include "tools/python/module/construction.h"
 #include "tools/python/module/custom_ops.h"
 #include "tools/python/module/eager/bindings.h"
@@ -30,6 +31,7 @@ PYBIND11_MODULE(_sardonyx, module) {
   python::bind_session(module);
   python::bind_io_binding(module);
   python::bind_models(module);
+  python::bind_compiler(module);
   python::bind_custom_ops(module);
   python::eager_layer::bind_eager(module);
   python::require_construction();

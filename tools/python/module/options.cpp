@@ -18,6 +18,8 @@ namespace sardonyx::python {
 namespace {
 
 std::atomic<int> default_severity{-1};
+// Threads that sessions without threads of their own run on; -1: nobody said.
+std::atomic<int> shared_threads{-1};
 
 LogLevel log_level(int severity) {
   if (severity < 0) severity = default_severity;
@@ -232,7 +234,8 @@ SessionOptions PySessionOptions::made() const {
   if (intra_op_num_threads < 0 || intra_op_num_threads > kMaxThreads)
     fail(ErrorCode::kInvalidArgument, "SessionOptions.intra_op_num_threads: expected 0 to ",
          kMaxThreads, ", got ", intra_op_num_threads);
-  options.intra_op_threads = intra_op_num_threads;
+  const bool are_shared = !use_per_session_threads && shared_threads >= 0;
+  options.intra_op_threads = are_shared ? shared_threads.load() : intra_op_num_threads;
   options.optimization_level = std::min(static_cast<int>(graph_optimization_level), 2);
   options.precision = precision_named(precision);
   options.memory_limit = memory_limit;
@@ -281,12 +284,26 @@ void set_default_severity(int severity) {
   default_severity = severity;
 }
 
+// All sessions run on the threads of the process; how many of them these use is what they share.
+void set_shared_threads(int intra_op, int inter_op) {
+  for (const int count : {intra_op, inter_op}) {
+    if (count < 0 || count > kMaxThreads)
+      fail(ErrorCode::kInvalidArgument, "set_global_thread_pool_sizes: expected 0 to ", kMaxThreads,
+           ", got ", count);
+  }
+  shared_threads = intra_op;
+}
+
 void bind_options(py::module_& module) {
   bind_enums(module);
   bind_session_options(module);
   bind_run_options(module);
   module.def("set_default_logger_severity", &set_default_severity, py::arg("severity"),
              "0 verbose, 1 info, 2 warning, 3 error, 4 fatal; for sessions that set none.");
+  module.def("set_global_thread_pool_sizes", &set_shared_threads, py::arg("intra_op_num_threads"),
+             py::arg("inter_op_num_threads"),
+             "Of later sessions whose use_per_session_threads is False; 0: as many as the machine "
+             "leaves the process.");
   module.def(
       "set_default_logger_callback",
       [](const py::object& callback, int severity) {

@@ -29,6 +29,7 @@ from ._sardonyx import (  # noqa: F401
     NodeArg,
     NotFound,
     NotImplemented,
+    OrtExternalInitializerInfo,
     OrtSparseFormat,
     OrtValue,
     RunOptions,
@@ -42,11 +43,12 @@ from ._sardonyx import (  # noqa: F401
     optimize,
     set_default_logger_callback,
     set_default_logger_severity,
+    set_global_thread_pool_sizes,
     set_seed,
 )
 
 from ._devices import (  # noqa: F401
-    ModelCompiler,
+    OrtCompileApiFlags,
     OrtEpAssignedNode,
     OrtEpAssignedSubgraph,
     OrtEpDevice,
@@ -58,7 +60,6 @@ from ._devices import (  # noqa: F401
     has_collective_ops,
     preload_dlls,
     register_execution_provider_library,
-    set_global_thread_pool_sizes,
     unregister_execution_provider_library,
 )
 from ._memory import (  # noqa: F401
@@ -159,6 +160,61 @@ def _source(model):
     if hasattr(model, "SerializeToString"):
         return model.SerializeToString()
     raise TypeError("Unable to load from type '{}'".format(type(model)))
+
+
+class ModelCompiler(_sardonyx.ModelCompiler):
+    """Writes a model as it is optimised ahead, in ONNX's own operators: nothing is compiled for a device.
+
+    input_model_path_or_bytes: the path or the content of an .onnx file.
+    external_initializers_file_path: where initializers of at least external_initializers_size_threshold bytes go.
+    flags: of OrtCompileApiFlags.
+    get_initializer_location_func: instead, is told an initializer's name, its OrtValue and where it was outside of the
+        model's file (an OrtExternalInitializerInfo or None), and says where it is to be; None: in the model's file.
+    embed_compiled_data_into_model: accepted for compatibility.
+    """
+
+    def __init__(
+        self,
+        sess_options,
+        input_model_path_or_bytes,
+        embed_compiled_data_into_model=False,
+        external_initializers_file_path=None,
+        external_initializers_size_threshold=1024,
+        flags=OrtCompileApiFlags.NONE,
+        graph_optimization_level=GraphOptimizationLevel.ORT_DISABLE_ALL,
+        get_initializer_location_func=None,
+    ):
+        model = _source(input_model_path_or_bytes)
+        if not model:
+            kind = "path" if isinstance(model, str) else "bytes array"
+            raise ValueError("Input model %s is empty" % kind)
+        if isinstance(model, str):
+            model = os.path.expanduser(model)
+        external = external_initializers_file_path or ""
+        if not isinstance(external, (str, os.PathLike)):
+            raise TypeError("Output external initializer filepath is of unexpected type '%s'" % type(external))
+        super().__init__(
+            sess_options,
+            model,
+            os.path.expanduser(external),
+            external_initializers_size_threshold,
+            int(flags),
+            graph_optimization_level,
+            get_initializer_location_func,
+        )
+
+    def compile_to_file(self, output_model_path=None):
+        """None: beside the model's file, "_ctx" behind its name."""
+        if output_model_path is not None and not isinstance(output_model_path, (str, os.PathLike)):
+            raise TypeError("Output model's filepath is of unexpected type '%s'" % type(output_model_path))
+        self._to_file(os.path.expanduser(output_model_path) if output_model_path else None)
+
+    def compile_to_bytes(self):
+        return self._to_bytes()
+
+    def compile_to_stream(self, write_function):
+        """write_function(bytes) is called with the model's file, in one or several parts."""
+        self._to_stream(write_function)
 
 
 class InferenceSession(_sardonyx.Session):

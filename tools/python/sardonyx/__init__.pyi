@@ -1,4 +1,5 @@
 """Types of the package, for checkers and editors."""
+import enum
 import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -276,6 +277,38 @@ class IOBinding:
     def clear_binding_inputs(self) -> None: ...
     def clear_binding_outputs(self) -> None: ...
 
+class OrtExternalInitializerInfo:
+    filepath: str
+    file_offset: int
+    byte_size: int
+    def __init__(self, filepath: str, file_offset: int, byte_size: int) -> None: ...
+
+class OrtCompileApiFlags(enum.IntFlag):
+    NONE = 0
+    ERROR_IF_NO_NODES_COMPILED = 1
+    ERROR_IF_OUTPUT_FILE_EXISTS = 2
+
+class ModelCompiler:
+    def __init__(
+        self,
+        sess_options: SessionOptions,
+        input_model_path_or_bytes: Model,
+        embed_compiled_data_into_model: bool = False,
+        external_initializers_file_path: Union[str, "os.PathLike[str]", None] = None,
+        external_initializers_size_threshold: int = 1024,
+        flags: int = 0,
+        graph_optimization_level: GraphOptimizationLevel = ...,
+        get_initializer_location_func: Optional[
+            Callable[
+                [str, OrtValue, Optional[OrtExternalInitializerInfo]], Optional[OrtExternalInitializerInfo]
+            ]
+        ] = None,
+    ) -> None: ...
+    def compile_to_file(self, output_model_path: Union[str, "os.PathLike[str]", None] = None) -> None: ...
+    def compile_to_bytes(self) -> bytes: ...
+    def compile_to_stream(self, write_function: Callable[[bytes], Any]) -> None: ...
+
+def set_global_thread_pool_sizes(intra_op_num_threads: int, inter_op_num_threads: int) -> None: ...
 def get_available_providers() -> List[str]: ...
 def get_all_providers() -> List[str]: ...
 def get_device() -> str: ...

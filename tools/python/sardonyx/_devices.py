@@ -98,6 +98,14 @@ class OrtEpAssignedSubgraph:
         return list(self._nodes)
 
 
+class OrtCompileApiFlags(enum.IntFlag):
+    """Of ModelCompiler."""
+
+    NONE = 0
+    ERROR_IF_NO_NODES_COMPILED = 1
+    ERROR_IF_OUTPUT_FILE_EXISTS = 2
+
+
 def get_ep_devices():
     """The devices of all providers: that of the CPU's."""
     return [OrtEpDevice()]
@@ -121,15 +129,6 @@ def _refusing(name, instead):
     return refuse
 
 
-def _refusing_class(name, instead, *functions):
-    members = {function: staticmethod(_refusing("%s.%s" % (name, function), instead)) for function in functions}
-    return type(name, (), {"__doc__": "Not there: %s." % instead, "__init__": _refusing(name, instead), **members})
-
-
 _NO_LIBRARIES = "there is the CPU alone, and no provider can be loaded"
 register_execution_provider_library = _refusing("register_execution_provider_library", _NO_LIBRARIES)
 unregister_execution_provider_library = _refusing("unregister_execution_provider_library", _NO_LIBRARIES)
-set_global_thread_pool_sizes = _refusing(
-    "set_global_thread_pool_sizes", "set SessionOptions.intra_op_num_threads of each session"
-)
-ModelCompiler = _refusing_class("ModelCompiler", "SessionOptions.optimized_model_filepath writes an optimised model")

@@ -138,12 +138,19 @@ class Names(unittest.TestCase):
         self.assertEqual((device.ep_name, device.device.type), ("CPUExecutionProvider", ort.OrtHardwareDeviceType.CPU))
         for call, said in (
             (lambda: ort.register_execution_provider_library("x", "y.so"), "no provider can be loaded"),
-            (lambda: ort.set_global_thread_pool_sizes(1, 1), "intra_op_num_threads"),
-            (lambda: ort.ModelCompiler(ort.SessionOptions(), "x"), "optimized_model_filepath"),
             (lambda: ort.OrtValue.ortvalue_from_shape_and_type([1], np.float32, "cuda"), "\"cpu\" alone"),
         ):
             with self.assertRaisesRegex(ort.NotImplemented, said):
                 call()
+
+    def test_threads_that_sessions_share(self):
+        with self.assertRaisesRegex(ort.InvalidArgument, "expected 0 to .*, got -1"):
+            ort.set_global_thread_pool_sizes(-1, 1)
+        ort.set_global_thread_pool_sizes(1, 1)
+        options = ort.SessionOptions()
+        options.use_per_session_threads = False
+        session = ort.InferenceSession(models.unary("Relu"), options)
+        np.testing.assert_array_equal(session.run(None, {"x": np.float32([[-1, 0, 2]])})[0], [[0, 0, 2]])
 
 
 if __name__ == "__main__":
