@@ -114,9 +114,10 @@ void check_fits(const Port& port, const Datum& value, const char* what) {
   if (!value.defined() || value.has_kind(port.type)) return;
   const Type got = value.type();
   if (port.type.is_optional() && same_kind(*port.type.element, got)) return;
-  if (port.is_tensor) {
+  const bool is_sparse = port.type.kind == Type::Kind::kSparseTensor && !value.is_sparse();
+  if (port.is_tensor || is_sparse) {
     refuse(ORT_INVALID_ARGUMENT, what, " with name: '", port.name,
-           "' expected to be of type: 2 but received ", kind_text(value));
+           "' expected to be of type: ", is_sparse ? 4 : 2, " but received ", kind_text(value));
   }
   refuse(ORT_INVALID_ARGUMENT, "Unexpected ", what, " data type. Actual: (", type_text(got),
          ") , expected: (", type_text(port.type), ")");

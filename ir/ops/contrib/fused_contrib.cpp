@@ -1,5 +1,6 @@
 // com.microsoft: products and convolutions with something fused to them, and forms of Gelu.
 #include "ir/ops/contrib/contrib_body.h"
+#include "ir/ops/contrib/sparse_matmul.h"
 #include "ir/ops/conv/conv.h"
 #include "ir/ops/gemm/matmul.h"
 #include "ir/ops/inference/infer_body.h"
@@ -12,6 +13,13 @@ using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 
 constexpr DTypeSet kThreeFloats{DType::kFloat16, DType::kFloat, DType::kDouble};
+constexpr DTypeSet kSparseElements{DType::kFloat,  DType::kDouble, DType::kInt64,
+                                   DType::kUInt64, DType::kInt32,  DType::kUInt32};
+
+// Inputs of samples are dense tensors.
+std::vector<Sample> no_dense_samples() {
+  return {};
+}
 
 // --- convolutions ---
 
@@ -257,6 +265,15 @@ const OpDef kContribOps[] = {
      .infer = infer_by_body,
      .body = fused_gemm,
      .samples = gemm_samples},
+    {.name = "SparseToDenseMatMul",
+     .doc = "alpha * A * B of a sparse matrix, A, and a dense one.",
+     .domain = kMicrosoft,
+     .signature = "(A: T, B: T1) -> (Y: T1)",
+     .types = {{"T", kSparseElements}, {"T1", kSparseElements}},
+     .attrs = attr_schema<SparseMatMulAttrs>(),
+     .infer = infer_sparse_matmul,
+     .evaluate = sparse_matmul,
+     .samples = no_dense_samples},
     {.name = "Gelu",
      .doc = "X times the normal distribution's share below it.",
      .domain = kMicrosoft,
