@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -111,6 +112,21 @@ TEST(Convert, powers_of_two_round_as_asked) {
     EXPECT_EQ(store(DType::kFloat8E8M0, c.value, options), c.down) << c.value;
     options.e8m0_rounding = ScaleRounding::kNearest;
     EXPECT_EQ(store(DType::kFloat8E8M0, c.value, options), c.nearest) << c.value;
+  }
+}
+
+// As ONNX Runtime's Cast gives them: the sign, and the first bits of the payload.
+TEST(Convert, halves_that_are_no_numbers_keep_what_they_can_hold) {
+  const std::pair<uint32_t, uint16_t> cases[] = {{0x7fc00000, 0x7e00}, {0xffc00000, 0xfe00},
+                                                 {0x7f800001, 0x7e00}, {0xff800001, 0xfe00},
+                                                 {0x7fffffff, 0x7fff}, {0x7fa12345, 0x7f09}};
+  for (const auto& [from, expected] : cases) {
+    uint16_t bits = 0;
+    convert_numbers(DType::kFloat, &from, DType::kFloat16, &bits, 1);
+    EXPECT_EQ(bits, expected) << std::hex << from;
+    const double same = std::bit_cast<float>(from);
+    store_numbers(DType::kFloat16, &bits, 0, 1, &same);
+    EXPECT_EQ(bits, expected) << std::hex << from;
   }
 }
 

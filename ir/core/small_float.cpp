@@ -58,7 +58,10 @@ float half_to_float(uint16_t bits) {
 
 uint16_t double_to_half(double value) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  if (std::isnan(value)) return sign | 0x7e00;
+  if (std::isnan(value)) {
+    const uint64_t payload = std::bit_cast<uint64_t>(value) >> 42 & 0x3ff;
+    return static_cast<uint16_t>(sign | 0x7e00 | payload);
+  }
   const double magnitude = std::fabs(value);
   if (magnitude >= 65520.0)
     return sign | 0x7c00;  // half-way above the largest finite number, 65504
@@ -79,7 +82,9 @@ uint16_t float_to_half(float value) {
   const auto raw = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>(raw >> 16 & 0x8000);
   const uint32_t magnitude = raw & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return sign | 0x7e00;
+  // A quiet NaN, with the first bits of the payload, as F16C has it.
+  if (magnitude > 0x7f800000u)
+    return static_cast<uint16_t>(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
   if (magnitude >= 0x477ff000u) return sign | 0x7c00;
   if (magnitude < 0x38800000u) return double_to_half(static_cast<double>(value));  // subnormal
   const uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1);

@@ -156,6 +156,63 @@ ModelParts binary(const std::string& op, int a, int b, int y, Strings attributes
           {{op, {"a", "b"}, {"y"}, std::move(attributes), "the_node"}}};
 }
 
+// Bits of the results: NaNs compare with nothing.
+void narrowed(const char* label, int to) {
+  OrtSession* session = load(label, model({{port("x", tensor_type(1, {"n"}))},
+                                           {port("y", tensor_type(to, {"n"}))},
+                                           {{"Cast", {"x"}, {"y"}, {attribute("to", to)}}}}));
+  const uint32_t bits[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7fffffff, 0x7fa12345,
+                           0x7f800000, 0x3f808000, 0x3f818000, 0x80000001, 0x7f7fffff, 0xc77ff000};
+  std::vector<float> numbers(std::size(bits));
+  std::memcpy(numbers.data(), bits, sizeof bits);
+  const OrtValue* x = tensor<float>({static_cast<int64_t>(numbers.size())}, numbers);
+  const char *in = "x", *out = "y";
+  OrtValue* y = nullptr;
+  if (!answer(label, lib.api->Run(session, nullptr, &in, &x, 1, &out, 1, &y))) return;
+  const void* data = nullptr;
+  if (!answer("bits", lib.api->GetTensorData(y, &data))) return;
+  std::string text;
+  char digits[8];
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    std::snprintf(digits, sizeof digits, " %04x", static_cast<const uint16_t*>(data)[i]);
+    text += digits;
+  }
+  line(label, text);
+}
+
+// A sparse matrix times a dense one.
+void sparse_product() {
+  const std::string sparse = Message()
+                                 .bytes(8, Message()
+                                               .number(1, 1)
+                                               .bytes(2, Message()
+                                                             .bytes(1, Message().number(1, 2).text)
+                                                             .bytes(1, Message().number(1, 3).text)
+                                                             .text)
+                                               .text)
+                                 .text;
+  OrtSession* session =
+      load("sparse product",
+           model({{port("a", sparse), port("b", tensor_type(1, {"3", "2"}))},
+                  {port("y", tensor_type(1, {"2", "2"}))},
+                  {{"SparseToDenseMatMul", {"a", "b"}, {"y"}, {}, "the_node", "com.microsoft"}},
+                  {},
+                  8,
+                  17,
+                  {opset("com.microsoft", 1)}}));
+  OrtValue* b = tensor<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  const int64_t shape[] = {2, 3}, three = 3;
+  int64_t pairs[] = {0, 1, 1, 0, 1, 2};
+  float values[] = {2, 3, 4};
+  OrtValue* a = nullptr;
+  ANSWER(CreateSparseTensorWithValuesAsOrtValue(lib.cpu, values, shape, 2, &three, 1,
+                                                ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &a));
+  ANSWER(UseCooIndices(a, pairs, 6));
+  run("sparse product", session, {"a", "b"}, {a, b}, {"y"});
+  run("dense for sparse", session, {"a", "b"}, {tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}), b},
+      {"y"});
+}
+
 }  // namespace
 
 void run_chapter() {
@@ -173,6 +230,9 @@ void run_chapter() {
   run("strings", text, {"x"}, {strings({3}, {"a", "", "long enough to be elsewhere"})}, {"y"});
   run("strings in place", text, {"x"}, {strings({2}, {"a", "b"})}, {"y"}, {strings({2}, {"", ""})});
   run("floats for strings", text, {"x"}, {tensor<float>({1}, {1})}, {"y"});
+  narrowed("to bfloat16", 16);
+  narrowed("to float16", 10);
+  sparse_product();
 }
 
 void run_failure_chapter() {
