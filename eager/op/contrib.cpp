@@ -38,6 +38,11 @@ Tensor FusedGemm(const Tensor& A, const Tensor& B, const Tensor& C, const FusedG
   static const OpRow row("com.microsoft::FusedGemm", fields_of(attrs));
   return row.call({A, B, C}, &attrs, loc);
 }
+Tensor SparseToDenseMatMul(const Tensor& A, const Tensor& B, const SparseToDenseMatMulAttrs& attrs,
+    Loc loc) {
+  static const OpRow row("com.microsoft::SparseToDenseMatMul", fields_of(attrs));
+  return row.call({A, B}, &attrs, loc);
+}
 Tensor Gelu(const Tensor& X, Loc loc) {
   static const OpRow row("com.microsoft::Gelu");
   return row.call({X}, nullptr, loc);

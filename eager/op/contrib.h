@@ -92,6 +92,17 @@ struct FusedGemmAttrs {
 Tensor FusedGemm(const Tensor& A, const Tensor& B, const Tensor& C = {},
     const FusedGemmAttrs& attrs = {}, Loc loc = Loc::current());
 
+struct SparseToDenseMatMulAttrs {
+  float alpha = 1.f;
+  int64_t transA = 0;
+  int64_t transB = 0;
+};
+// alpha * A * B of a sparse matrix, A, and a dense one.
+// (A: T, B: T1) -> (Y: T1); T: float, int32, int64, double, uint32, uint64; T1: float, int32,
+//   int64, double, uint32, uint64
+Tensor SparseToDenseMatMul(const Tensor& A, const Tensor& B,
+    const SparseToDenseMatMulAttrs& attrs = {}, Loc loc = Loc::current());
+
 // X times the normal distribution's share below it.
 // (X: T) -> (Y: T); T: floats
 Tensor Gelu(const Tensor& X, Loc loc = Loc::current());

@@ -68,6 +68,12 @@ void each_field(const FusedGemmAttrs*, F&& field) {
   field("activation_gamma", &FusedGemmAttrs::activation_gamma);
 }
 template <typename F>
+void each_field(const SparseToDenseMatMulAttrs*, F&& field) {
+  field("alpha", &SparseToDenseMatMulAttrs::alpha);
+  field("transA", &SparseToDenseMatMulAttrs::transA);
+  field("transB", &SparseToDenseMatMulAttrs::transB);
+}
+template <typename F>
 void each_field(const QuickGeluAttrs*, F&& field) {
   field("alpha", &QuickGeluAttrs::alpha);
 }

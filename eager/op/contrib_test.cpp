@@ -41,6 +41,12 @@ const NamedCall kContribCalls[] = {
         [[maybe_unused]] size_t outputs) -> Tensors {
        return Tensors{FusedGemm(at(in, 0), at(in, 1), at(in, 2), read<FusedGemmAttrs>(attrs))};
      }},
+    {"com.microsoft::SparseToDenseMatMul",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{SparseToDenseMatMul(at(in, 0), at(in, 1),
+           read<SparseToDenseMatMulAttrs>(attrs))};
+     }},
     {"com.microsoft::Gelu",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
