@@ -99,7 +99,7 @@ TEST_F(EndingRequests, WhatFindsAFullQueueMayBeAskedAgain) {
   EXPECT_TRUE(comes(kTwoPending));
   ask(third);
   Reply reply = third.read();
-  EXPECT_EQ(reply.status, 503) << reply.body;
+  EXPECT_EQ(reply.status, 429) << reply.body;
   EXPECT_EQ(reply.fields["retry-after"], "1");
   EXPECT_THAT(reply.body, testing::HasSubstr("Exceeds maximum queue size"));
 }
