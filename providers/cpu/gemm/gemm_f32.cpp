@@ -29,6 +29,10 @@ constexpr size_t kPerAddress = 3;
 // Inputs of the pixels that go through all weights before others do stay in a second-level cache,
 // which is larger where registers are.
 constexpr int64_t kInputsAtOnce = int64_t{1} << (kRegisters >= 32 ? 17 : 15);
+// Weights that stay in the nearest cache: a few pixels go through all of them, so that inputs are
+// read once and contiguous outputs written.
+constexpr int64_t kNearWeights = 6 << 10;
+constexpr int64_t kNearTiles = 2;
 
 // Outputs of a tile: two vectors, one, or half of one. The last tile may have fewer.
 enum class Width : uint8_t { kTwo, kOne, kHalf };
@@ -264,8 +268,10 @@ void GemmF32(const GemmF32Args& p, int64_t begin, int64_t end, int64_t first_out
   const int64_t rows = end - begin;
   const auto least = static_cast<int64_t>(kPixels);
   const int64_t tiles = (rows + least - 1) / least;
-  const int64_t tile_rows =
-      p.row_bias ? (rows + tiles - 1) / std::max<int64_t>(tiles, 1) : PixelsPerTile(p.inputs, rows);
+  const bool is_near = p.outputs > lanes_of(Width::kTwo) && p.inputs * p.outputs <= kNearWeights;
+  const int64_t at_once = is_near ? kNearTiles : 1, parts = (tiles + at_once - 1) / at_once;
+  const int64_t tile_rows = p.row_bias || is_near ? (rows + parts - 1) / std::max<int64_t>(parts, 1)
+                                                  : PixelsPerTile(p.inputs, rows);
   for (int64_t at = begin; at < end; at += tile_rows) {
     const int64_t stop = std::min(end, at + tile_rows);
     const auto multiply = [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
