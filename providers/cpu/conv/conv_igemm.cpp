@@ -141,18 +141,15 @@ void IgemmTileKernel::apply(const TiledConvWork& share, int64_t image,
 
 Prepared prepare_conv_igemm(const KernelRequest& request, const ops::ConvAttrs& attrs,
                             const ops::FusedActivation& activation) {
-  if (const char* why = why_unsupported_image(request, true)) return Prepared::refuse(why);
-  const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
-  const auto finish = make_epilogue(activation);
-  if (!finish) return Prepared::refuse("unknown activation");
-  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  const ConvParams form = conv_params(request, window, attrs.group, *finish);
-  if (const char* why = why_unsupported(form)) return Prepared::refuse(why);
-  IndirectionBuffer walk = make_indirection(form);
-  TiledConvWeights weights{std::move(walk.offsets), packed_weights(request, form, walk.order),
-                           packed_bias_in_groups(request, form.groups, kConvolutionUnit)};
-  return accept_tiled(std::make_unique<ConvIgemmKernel>(form, std::move(weights), request.threads),
-                      "direct", form, request);
+  const auto made = [&](const ConvParams& form) {
+    IndirectionBuffer walk = make_indirection(form);
+    TiledConvWeights weights{std::move(walk.offsets), packed_weights(request, form, walk.order),
+                             packed_bias_in_groups(request, form.groups, kConvolutionUnit)};
+    return accept_tiled(
+        std::make_unique<ConvIgemmKernel>(form, std::move(weights), request.threads), "direct",
+        form, request);
+  };
+  return prepare_igemm_tiles(request, attrs, activation, conv_params, why_unsupported, made);
 }
 
 }  // namespace sardonyx::cpu

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "ir/core/threading/interruptible_loops.h"
+#include "ir/ops/conv/conv.h"
+#include "ir/ops/conv/fused_ops.h"
 #include "providers/cpu/conv/igemm_f32.h"
 #include "providers/cpu/conv/tiled_conv.h"
 
@@ -22,5 +24,21 @@ class IgemmTileKernel : public TiledConvKernel {
   bool multiply(const TiledConvWork& share, const ConvolutionRows& rows, int64_t count) const;
   void apply(const TiledConvWork& share, int64_t image, const OutputTile& tile) const override;
 };
+
+// Prepares such a kernel: `params` gives its form, `why_not` why it refuses that (null: it does
+// not), and `made` the result for it.
+template <typename Params, typename WhyNot, typename Made>
+Prepared prepare_igemm_tiles(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                             const ops::FusedActivation& activation, const Params& params,
+                             const WhyNot& why_not, const Made& made) {
+  if (const char* why = why_unsupported_image(request, true)) return Prepared::refuse(why);
+  const auto finish = make_epilogue(activation);
+  if (!finish) return Prepared::refuse("unknown activation");
+  const ops::Window window =
+      ops::conv_window(request.op.name, attrs, request.inputs[0].shape, request.inputs[1].shape);
+  const ConvParams form = params(request, window, attrs.group, *finish);
+  if (const char* why = why_not(form)) return Prepared::refuse(why);
+  return made(form);
+}
 
 }  // namespace sardonyx::cpu

@@ -129,22 +129,20 @@ std::shared_ptr<const Buffer> tap_weights(const KernelRequest& request, const Co
 
 Prepared prepare_conv_kn2row(const KernelRequest& request, const ops::ConvAttrs& attrs,
                              const ops::FusedActivation& activation) {
-  if (const char* why = why_unsupported_image(request, true)) return Prepared::refuse(why);
-  const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
-  const auto finish = make_epilogue(activation);
-  if (!finish) return Prepared::refuse("unknown activation");
-  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  const ConvParams form = conv_kn2row_params(request, window, attrs.group, *finish);
-  if (const char* why = why_unsupported_kn2row(form)) return Prepared::refuse(why);
-  ConvParams one_tap = form;
-  one_tap.kernel[0] = one_tap.kernel[1] = 1;
-  IndirectionBuffer walk = make_indirection(one_tap);
-  for (int64_t& channel : walk.order)
-    channel *= form.taps();
-  TiledConvWeights weights{std::move(walk.offsets), tap_weights(request, form, walk.order),
-                           packed_bias_in_groups(request, form.groups, kConvolutionUnit)};
-  return accept_tiled(std::make_unique<ConvKn2rowKernel>(form, std::move(weights), request.threads),
-                      "kn2row", form, request);
+  const auto made = [&](const ConvParams& form) {
+    ConvParams one_tap = form;
+    one_tap.kernel[0] = one_tap.kernel[1] = 1;
+    IndirectionBuffer walk = make_indirection(one_tap);
+    for (int64_t& channel : walk.order)
+      channel *= form.taps();
+    TiledConvWeights weights{std::move(walk.offsets), tap_weights(request, form, walk.order),
+                             packed_bias_in_groups(request, form.groups, kConvolutionUnit)};
+    return accept_tiled(
+        std::make_unique<ConvKn2rowKernel>(form, std::move(weights), request.threads), "kn2row",
+        form, request);
+  };
+  return prepare_igemm_tiles(request, attrs, activation, conv_kn2row_params, why_unsupported_kn2row,
+                             made);
 }
 
 }  // namespace sardonyx::cpu
