@@ -9,15 +9,10 @@
 namespace sardonyx::cpu {
 namespace {
 
-// The windows along one axis at `begin` + [0, count), seen from one tap.
-IndexRange windows_inside(const ConvParams& f, size_t axis, int64_t tap, int64_t begin,
-                          int64_t count) {
-  const int64_t size = axis == 0 ? f.height : f.width, stride = f.stride[axis];
-  const int64_t reach = tap * f.dilation[axis] - f.pad[axis];  // of window 0
-  const int64_t first = reach < 0 ? (-reach + stride - 1) / stride : 0;
-  const int64_t end = reach < size ? (size - reach + stride - 1) / stride : 0;
-  const int64_t from = std::clamp<int64_t>(first - begin, 0, count);
-  return {from, std::clamp<int64_t>(end - begin, from, count)};
+// The rows or columns of a tile, from `first` on, that read the image at this tap.
+IndexRange inside(const ConvParams& f, size_t axis, int64_t tap, int64_t first, int64_t count) {
+  const int64_t place = first * f.stride[axis] + tap * f.dilation[axis] - f.pad[axis];
+  return windows_inside(count, f.stride[axis], place, axis == 0 ? f.height : f.width);
 }
 
 // Outputs begin with bias and residual; each tap adds its products where it reads the image.
@@ -42,8 +37,8 @@ class ConvKn2rowKernel final : public IgemmTileKernel {
   bool add_tap(const TiledConvWork& share, int64_t image, int64_t group, const OutputTile& tile,
                int64_t tap, const ConvolutionRows& all) const {
     const int64_t tap_row = tap / f_.kernel[1], tap_column = tap % f_.kernel[1];
-    const IndexRange down = windows_inside(f_, 0, tap_row, tile.row, tile.rows);
-    const IndexRange along = windows_inside(f_, 1, tap_column, tile.column, tile.columns);
+    const IndexRange down = inside(f_, 0, tap_row, tile.row, tile.rows);
+    const IndexRange along = inside(f_, 1, tap_column, tile.column, tile.columns);
     if (down.begin == down.end || along.begin == along.end) return true;
     const ImageSteps in = f_.in_steps();
     ConvolutionRows rows = all;

@@ -201,6 +201,13 @@ ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
   return form;
 }
 
+IndexRange windows_inside(int64_t windows, int64_t stride, int64_t place, int64_t size) {
+  const int64_t first = place < 0 ? (-place + stride - 1) / stride : 0;
+  const int64_t end = place < size ? (size - place + stride - 1) / stride : 0;
+  const int64_t begin = std::min(first, windows);
+  return {begin, std::clamp(end, begin, windows)};
+}
+
 LayoutPtr layout_for(ImageOrder order, const Shape& shape) {
   return order == ImageOrder::kPlanes ? nullptr
                                       : float_image_layout(shape, order == ImageOrder::kBlocks);

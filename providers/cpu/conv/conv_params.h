@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/window.h"
 #include "providers/cpu/image_layout.h"
 
@@ -68,6 +69,10 @@ ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
                             const ops::Window& window, int64_t groups, ImageOrder from,
                             bool is_copied);
 const char* why_unsupported_int8(const ConvParams& form);
+
+// Those of `windows` windows along an axis of `size` elements whose tap reads it; the tap of window
+// 0 is at `place`, which may be outside.
+IndexRange windows_inside(int64_t windows, int64_t stride, int64_t place, int64_t size);
 
 // Null for row-major order.
 LayoutPtr layout_for(ImageOrder order, const Shape& shape);

@@ -4,6 +4,7 @@
 
 #include "ir/core/memory/evictable_buffer.h"
 #include "ir/core/threading/interruptible_loops.h"
+#include "providers/cpu/conv/conv_params.h"
 #include "providers/cpu/conv/winograd/winograd_f32.h"
 #include "providers/cpu/conv/winograd/winograd_pack.h"
 #include "providers/cpu/image_layout.h"
@@ -164,8 +165,9 @@ int64_t windows_read(const WinogradImage& image, size_t axis) {
   if (image.dilation[axis] == 1) return 3 * out;
   int64_t count = 0;
   for (int64_t tap = 0; tap < 3; ++tap) {
-    const int64_t reach = tap * image.dilation[axis] - image.pad[axis];  // of window 0
-    count += std::max<int64_t>(std::min(out, in - reach) - std::max<int64_t>(-reach, 0), 0);
+    const IndexRange inside =
+        windows_inside(out, 1, tap * image.dilation[axis] - image.pad[axis], in);
+    count += inside.end - inside.begin;
   }
   return count;
 }
