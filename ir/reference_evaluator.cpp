@@ -34,27 +34,6 @@ void pack(const uint8_t* in, const TensorView& packed) {
   });
 }
 
-std::vector<Datum> run_with_known_shapes(const OpDef& op, const Attrs& attrs,
-                                         std::span<const Datum> inputs,
-                                         const std::vector<InferOutput>& inferred) {
-  std::vector<Datum> outputs;
-  std::vector<TensorView> in, out;
-  for (const Datum& input : inputs)
-    in.push_back(input.defined() ? input.tensor().view() : TensorView{});
-  for (size_t i = 0; i < inferred.size(); ++i) {
-    const std::optional<Shape> shape = inferred[i].type.known_shape();
-    if (!inferred[i].type.is_tensor() || !shape) {
-      fail(ErrorCode::kInternal, full_name(op), ": inference left output ", i, " as ",
-           inferred[i].type, " although all inputs are known");
-    }
-    outputs.emplace_back(Tensor::allocate(inferred[i].type.dtype, *shape));
-  }
-  for (const Datum& output : outputs)
-    out.push_back(output.tensor().view());
-  run_reference(op, attrs, in, out);
-  return outputs;
-}
-
 }  // namespace
 
 void run_reference(const OpDef& op, const Attrs& attrs, std::span<const TensorView> inputs,
@@ -78,6 +57,26 @@ void run_reference(const OpDef& op, const Attrs& attrs, std::span<const TensorVi
   }
 }
 
+std::vector<Datum> evaluate_inferred(const OpDef& op, const Attrs& attrs,
+                                     std::span<const Datum> inputs, std::span<const Type> types) {
+  check_interrupted();
+  std::vector<Datum> outputs;
+  std::vector<TensorView> in, out;
+  for (const Datum& input : inputs)
+    in.push_back(input.defined() ? input.tensor().view() : TensorView{});
+  for (const Type& type : types) {
+    const std::optional<Shape> shape = type.known_shape();
+    if (!type.is_tensor() || !shape) {
+      fail(ErrorCode::kInternal, full_name(op), ": inference left output ", outputs.size(), " as ",
+           type, " although all inputs are known");
+    }
+    outputs.emplace_back(Tensor::allocate(type.dtype, *shape));
+    out.push_back(outputs.back().tensor().view());
+  }
+  run_reference(op, attrs, in, out);
+  return outputs;
+}
+
 std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const Datum> inputs,
                             size_t outputs, std::span<const Datum> captures) {
   check_interrupted();
@@ -89,7 +88,12 @@ std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const
   }
   const std::vector<InferOutput> inferred =
       infer(op, attrs, seen, inputs.size(), outputs, next_unknown);
-  if (op.reference) return run_with_known_shapes(op, attrs, inputs, inferred);
+  if (op.reference) {
+    std::vector<Type> types;
+    for (const InferOutput& output : inferred)
+      types.push_back(output.type);
+    return evaluate_inferred(op, attrs, inputs, types);
+  }
   if (op.evaluate) {
     const SubgraphRunner run = [](const Graph& graph, DatumRefs in, DatumRefs captured,
                                   std::span<Datum> out) {

@@ -14,6 +14,10 @@ namespace sardonyx {
 // One op on values: checks, infers, allocates and runs its reference kernel, evaluator or body.
 std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const Datum> inputs,
                             size_t outputs, std::span<const Datum> captures = {});
+// One op that has a reference kernel on values that were inferred already: the outputs have
+// `types`, whose shapes are known.
+std::vector<Datum> evaluate_inferred(const OpDef& op, const Attrs& attrs,
+                                     std::span<const Datum> inputs, std::span<const Type> types);
 // A graph, node by node.
 std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs,
                             std::span<const Datum> captures = {});

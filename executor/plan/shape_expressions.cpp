@@ -1,6 +1,7 @@
 #include "executor/plan/shape_expressions.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ir/emitter/tensor_from_dims.h"
 
@@ -32,28 +33,39 @@ ShapeExpressions::ShapeExpressions(std::span<const Value* const> values,
   std::unordered_map<std::string, uint32_t> formulas;
   for (ValueId id = 0; id < values.size(); ++id) {
     if (!can_be_made(*values[id])) continue;
-    std::optional<std::vector<size_t>> symbols = symbols_of(*values[id]->dims);
-    if (!symbols) continue;
+    std::optional<std::vector<size_t>> elements = expressions_of(*values[id]->dims);
+    if (!elements) continue;
     const auto next = static_cast<uint32_t>(formulas_.size());
     const auto [at, is_new] =
         formulas.emplace(text(values[id]->type, to_text(*values[id]->dims)), next);
-    if (is_new) formulas_.push_back({values[id], std::move(*symbols)});
+    if (is_new) formulas_.push_back({values[id], std::move(*elements)});
     formula_of_[id] = at->second;
   }
 }
 
 // nullopt where a symbol is none of the given values'.
-std::optional<std::vector<size_t>> ShapeExpressions::symbols_of(const Dims& dims) const {
-  std::vector<size_t> needed;
+std::optional<std::vector<size_t>> ShapeExpressions::expressions_of(const Dims& dims) {
+  std::vector<size_t> elements;
   for (const Dim& dim : dims) {
-    if (dim.is_known()) continue;
-    for (const std::string& name : dim.symbols()) {
-      const auto at = symbols_.find(name);
-      if (at == symbols_.end()) return std::nullopt;
-      needed.push_back(at->second);
-    }
+    const std::optional<size_t> expression = expression_of(dim);
+    if (!expression) return std::nullopt;
+    elements.push_back(*expression);
   }
-  return needed;
+  return elements;
+}
+
+std::optional<size_t> ShapeExpressions::expression_of(const Dim& dim) {
+  std::string name = dim.text();
+  if (const auto at = expression_index_.find(name); at != expression_index_.end())
+    return at->second;
+  Expression expression{dim, {}};
+  for (const std::string& symbol : dim.is_known() ? std::set<std::string>() : dim.symbols()) {
+    const auto at = symbols_.find(symbol);
+    if (at == symbols_.end()) return std::nullopt;
+    expression.symbols.push_back(at->second);
+  }
+  expressions_.push_back(std::move(expression));
+  return expression_index_.emplace(std::move(name), expressions_.size() - 1).first->second;
 }
 
 ShapeExpressions::Sizes ShapeExpressions::sizes(const ShapeOf& shape_of) const {
@@ -69,27 +81,39 @@ ShapeExpressions::Sizes ShapeExpressions::sizes(const ShapeOf& shape_of) const {
 }
 
 bool ShapeExpressions::is_known(uint32_t formula, const Sizes& sizes) const {
-  return std::ranges::all_of(formulas_[formula].symbols, [&](size_t symbol) {
+  const auto has_size = [&](size_t symbol) {
     return symbol < sizes.size() && sizes[symbol].has_value();
+  };
+  return std::ranges::all_of(formulas_[formula].elements, [&](size_t expression) {
+    return std::ranges::all_of(expressions_[expression].symbols, has_size);
   });
 }
 
-Tensor ShapeExpressions::compute(uint32_t formula, const Sizes& sizes) const {
+int64_t ShapeExpressions::evaluate(const Expression& expression, const Sizes& sizes) const {
   const auto lookup = [&](std::string_view name) -> std::optional<Dim> {
     return Dim(*sizes[symbols_.at(std::string(name))]);
   };
-  const Value& value = *formulas_[formula].value;
-  Dims dims = *value.dims;
-  for (Dim& dim : dims) {
-    if (!dim.is_known()) dim = dim.substitute(lookup);
+  return expression.dim.substitute(lookup).value();
+}
+
+Tensor ShapeExpressions::compute(uint32_t formula, const Sizes& sizes,
+                                 std::span<std::optional<int64_t>> evaluated) const {
+  Dims dims;
+  for (const size_t expression : formulas_[formula].elements) {
+    std::optional<int64_t>& size = evaluated[expression];
+    if (!size) size = evaluate(expressions_[expression], sizes);
+    dims.emplace_back(*size);
   }
-  const std::optional<Tensor> made = tensor_of_dims(value.type, dims);
+  const std::optional<Tensor> made = tensor_of_dims(formulas_[formula].value->type, dims);
   SARDONYX_CHECK(made.has_value());
   return *made;
 }
 
 ComputedValues::ComputedValues(const ShapeExpressions& symbolic, ShapeExpressions::Sizes sizes)
-    : symbolic_(symbolic), sizes_(std::move(sizes)), computed_(symbolic.formula_count()) {
+    : symbolic_(symbolic),
+      sizes_(std::move(sizes)),
+      evaluated_(symbolic.expression_count()),
+      computed_(symbolic.formula_count()) {
   for (uint32_t formula = 0; formula < symbolic.formula_count(); ++formula)
     is_known_.push_back(symbolic.is_known(formula, sizes_));
 }
@@ -104,8 +128,8 @@ std::shared_ptr<const Tensor>& ComputedValues::computed(ValueId value) {
   return computed_[symbolic_.formula_of(value)];
 }
 
-Tensor ComputedValues::compute(ValueId value) const {
-  return symbolic_.compute(symbolic_.formula_of(value), sizes_);
+Tensor ComputedValues::compute(ValueId value) {
+  return symbolic_.compute(symbolic_.formula_of(value), sizes_, evaluated_);
 }
 
 }  // namespace sardonyx

@@ -33,7 +33,10 @@ class ShapeExpressions {
   uint32_t formula_of(ValueId value) const { return formula_of_[value]; }
   size_t formula_count() const { return formulas_.size(); }
   bool is_known(uint32_t formula, const Sizes& sizes) const;
-  Tensor compute(uint32_t formula, const Sizes& sizes) const;
+  size_t expression_count() const { return expressions_.size(); }
+  // `evaluated` keeps the values of expressions, from one call to the next for the same sizes.
+  Tensor compute(uint32_t formula, const Sizes& sizes,
+                 std::span<std::optional<int64_t>> evaluated) const;
 
  private:
   struct DimSymbol {
@@ -41,14 +44,23 @@ class ShapeExpressions {
     size_t axis;
     size_t symbol;
   };
-  struct Formula {
-    const Value* value;           // the first that it makes
-    std::vector<size_t> symbols;  // that its elements are made of
+  // A size that many elements of many values are: past + 1.
+  struct Expression {
+    Dim dim;
+    std::vector<size_t> symbols;  // that it is made of
   };
-  std::optional<std::vector<size_t>> symbols_of(const Dims& dims) const;
+  struct Formula {
+    const Value* value;            // the first that it makes
+    std::vector<size_t> elements;  // the expression of each element
+  };
+  std::optional<std::vector<size_t>> expressions_of(const Dims& dims);
+  std::optional<size_t> expression_of(const Dim& dim);
+  int64_t evaluate(const Expression& expression, const Sizes& sizes) const;
 
   std::vector<DimSymbol> places_;  // dims of given values that are one symbol
   std::unordered_map<std::string, size_t> symbols_;
+  std::vector<Expression> expressions_;
+  std::unordered_map<std::string, size_t> expression_index_;  // by text
   std::vector<Formula> formulas_;
   // The formula of each value, by ValueId; kNoFormula where its elements are no expressions, or
   // have symbols that no given value has.
@@ -63,11 +75,12 @@ class ComputedValues {
   bool knows(ValueId value) const;
   // The cached tensor of a known value, for the caller to set; null until then.
   std::shared_ptr<const Tensor>& computed(ValueId value);
-  Tensor compute(ValueId value) const;
+  Tensor compute(ValueId value);
 
  private:
   const ShapeExpressions& symbolic_;
   ShapeExpressions::Sizes sizes_;
+  std::vector<std::optional<int64_t>> evaluated_;        // by expression; nullopt: not yet
   std::vector<bool> is_known_;                           // by formula
   std::vector<std::shared_ptr<const Tensor>> computed_;  // by formula; null: not yet
 };

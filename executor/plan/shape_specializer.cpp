@@ -209,8 +209,15 @@ ShapeSpecializer::Tensors ShapeSpecializer::evaluated(const Inference& inference
   context_.load_constants(/*all=*/true);
   for (const ValueId input : context_.indexed().inputs)
     inputs.push_back(input != kNoValue ? Datum(*context_.known[input].constant) : Datum());
+  const auto results = [&] {
+    if (!node.op->reference) return evaluate(*node.op, node.attrs, inputs, node.outputs.size());
+    std::vector<Type> types;
+    for (const TypeInfoPtr& output : inference.outputs)
+      types.push_back(output->type);
+    return evaluate_inferred(*node.op, node.attrs, inputs, types);
+  };
   Tensors values;
-  for (Datum& result : evaluate(*node.op, node.attrs, inputs, node.outputs.size()))
+  for (const Datum& result : results())
     values.push_back(std::make_shared<const Tensor>(result.tensor()));
   return values;
 }

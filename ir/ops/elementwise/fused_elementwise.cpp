@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "ir/ops/conv/fused_ops.h"
-#include "ir/ops/inference/infer_body.h"
 #include "ir/ops/op_families.h"
 
 namespace sardonyx::ops {
@@ -14,10 +13,11 @@ constexpr std::string_view kGeluTanh = "GeluTanh";
 GroupedOp grouped(const OpDef& row) {
   const Signature& signature = signature_of(row);
   const size_t floats = float_param_names(row).size();
-  if (signature.inputs.back().variadic) return {row.name, 2, floats, &row};
   if (row.name == "Cast") return {row.name, 1, 1, &row};
+  const Attrs defaults = Attrs::parse(*row.attrs, {});
+  if (signature.inputs.back().variadic) return {row.name, 2, floats, &row, defaults};
   const size_t bounds = signature.max_inputs - signature.min_inputs;
-  return {row.name, signature.min_inputs, bounds + floats, &row};
+  return {row.name, signature.min_inputs, bounds + floats, &row, defaults};
 }
 
 std::unordered_map<std::string_view, GroupedOp> grouped_ops() {
@@ -46,6 +46,39 @@ Val emit_step(Emitter& e, const GroupStep& step, const Vals& values) {
     return e.call("Cast", {operands[0]}, {{"to", static_cast<int64_t>(step.params[0])}});
   }
   return e.call_many(step.op->name, operands, {}, 1)[0];
+}
+
+InferOutput infer_step(const InferContext& c, const GroupStep& step,
+                       std::span<const InferInput> operands) {
+  const OpDef& row = *step.op->row;
+  Attrs attrs = step.op->defaults;
+  if (row.name == "Cast")
+    attrs = Attrs::parse(*row.attrs, {{"to", static_cast<int64_t>(step.params[0])}});
+  return std::move(infer(row, attrs, operands, operands.size(), 1, c.fresh_symbol())[0]);
+}
+
+// What the types of the body are. Plans for new sizes infer groups anew, so no body is emitted for
+// it.
+void infer_group(InferContext& c) {
+  const auto& attrs = c.attrs<FusedElementwiseAttrs>();
+  const std::vector<GroupStep> steps = group_steps(attrs, c.input_count());
+  if (attrs.results.size() != c.output_count()) fail_group("needs one result for each output");
+  std::vector<InferInput> values(c.all_inputs().begin(), c.all_inputs().end());
+  std::vector<InferOutput> made;
+  made.reserve(steps.size());  // values refer to their dims
+  std::vector<InferInput> operands;
+  for (const GroupStep& step : steps) {
+    operands.clear();
+    for (const int64_t operand : step.operands)
+      operands.push_back(values[static_cast<size_t>(operand)]);
+    const InferOutput& output = made.emplace_back(infer_step(c, step, operands));
+    values.push_back({output.type, nullptr, output.dims ? &*output.dims : nullptr});
+  }
+  for (size_t i = 0; i < attrs.results.size(); ++i) {
+    const InferInput& result = values[static_cast<size_t>(attrs.results[i])];
+    c.set(i, result.type);
+    if (result.dims) c.set_dims(i, *result.dims);
+  }
 }
 
 Vals group_body(Emitter& e, const BodyCall& c) {
@@ -152,7 +185,7 @@ std::span<const OpDef> group_ops() {
        .signature = "(values...: T*) -> (results...: T*)",
        .types = {{"T", kNumbers | DTypeSet(DType::kBool)}},
        .attrs = attr_schema<FusedElementwiseAttrs>(),
-       .infer = infer_by_body,
+       .infer = infer_group,
        .body = group_body,
        .facts = kElementwise | kIgnoresConstants,
        .samples = group_samples},

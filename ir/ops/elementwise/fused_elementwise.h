@@ -36,6 +36,7 @@ struct GroupedOp {
   size_t operands;
   size_t params = 0;
   const OpDef* row = nullptr;
+  Attrs defaults{};  // of the row where none is required: float parameters decide no type
 };
 // nullptr where no group may hold such an op.
 const GroupedOp* find_grouped_op(std::string_view name);

@@ -3,8 +3,50 @@
 #include <algorithm>
 #include <vector>
 
+#include "ir/reference_evaluator.h"
+
 namespace sardonyx::ops {
 namespace {
+
+// What the row's reference gives for `inputs`: elements of type `carried`, or of the inferred one.
+// Empty where a shape is unknown or large, and where the reference refuses: bad indices are an
+// error of the run, which may never come here.
+std::vector<Tensor> run_row(const InferContext& c, std::span<const Tensor> inputs,
+                            std::optional<DType> carried) {
+  std::vector<Tensor> outputs;
+  for (const InferOutput& output : c.outputs()) {
+    const auto shape = output.type.known_shape();
+    if (!shape || element_count(*shape) > kMaxPropagatedElements) return {};
+    outputs.push_back(Tensor::zeros(carried.value_or(output.type.dtype), *shape));
+  }
+  std::vector<TensorView> in, out;
+  for (const Tensor& input : inputs)
+    in.push_back(input ? input.view() : TensorView{});
+  for (const Tensor& output : outputs)
+    out.push_back(output.view());
+  try {
+    run_reference(c.op(), c.raw_attrs(), in, out);
+  } catch (const Error&) {
+    return {};
+  }
+  return outputs;
+}
+
+// Whether all inputs are small constants. The reference then computes the elements themselves.
+bool propagate_constants(InferContext& c) {
+  std::vector<Tensor> inputs(c.input_count());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!c.has(i)) continue;
+    const Tensor* constant = c.constant(i);
+    if (!constant || constant->count() > kMaxPropagatedElements) return false;
+    inputs[i] = *constant;
+  }
+  const std::vector<Tensor> outputs = run_row(c, inputs, std::nullopt);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (is_integer(outputs[i].dtype())) c.set_dims(i, to_dims(outputs[i].to_int64s()));
+  }
+  return true;
+}
 
 // Gives each element of the data inputs a number; 0 stands for the integer zero.
 class Carrier {
@@ -44,22 +86,7 @@ class Carrier {
   }
 
   void run() {
-    std::vector<Tensor> outputs;
-    for (const InferOutput& output : c_.outputs()) {
-      const auto shape = output.type.known_shape();
-      if (!shape || element_count(*shape) > kMaxPropagatedElements) return;
-      outputs.push_back(Tensor::zeros(DType::kInt64, *shape));
-    }
-    std::vector<TensorView> in, out;
-    for (const Tensor& input : inputs_)
-      in.push_back(input ? input.view() : TensorView{});
-    for (const Tensor& output : outputs)
-      out.push_back(output.view());
-    try {
-      c_.op().reference({c_.op(), c_.raw_attrs(), in, out});
-    } catch (const Error&) {
-      return;  // bad indices are an error of the run, which may never come here
-    }
+    const std::vector<Tensor> outputs = run_row(c_, inputs_, DType::kInt64);
     for (size_t i = 0; i < outputs.size(); ++i) {
       Dims dims;
       for (const int64_t number : outputs[i].values<int64_t>())
@@ -92,6 +119,7 @@ std::optional<Dims> known_elements(const InferContext& c, size_t input) {
 
 void propagate_elements(InferContext& c, std::initializer_list<size_t> data_inputs) {
   if (!c.op().reference || !c.type(0).is_tensor() || !is_integer(c.dtype(0))) return;
+  if (propagate_constants(c)) return;
   Carrier carrier(c);
   for (size_t i = 0; i < c.input_count(); ++i) {
     const bool is_data = std::find(data_inputs.begin(), data_inputs.end(), i) != data_inputs.end();
@@ -101,7 +129,7 @@ void propagate_elements(InferContext& c, std::initializer_list<size_t> data_inpu
 }
 
 void propagate_all_elements(InferContext& c) {
-  if (!is_integer(c.dtype(0))) return;
+  if (!c.op().reference || !is_integer(c.dtype(0)) || propagate_constants(c)) return;
   Carrier carrier(c);
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!c.has(i) || !carrier.add_data(i)) return;
