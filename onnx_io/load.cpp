@@ -2,6 +2,7 @@
 
 #include <google/protobuf/arena.h>
 
+#include <array>
 #include <cstdlib>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "onnx_io/import/model_reader.h"
 #include "onnx_io/import/parse.h"
 #include "onnx_io/lazy_load.h"
+#include "onnx_io/ort_format/read_ort_model.h"
 
 namespace sardonyx {
 namespace {
@@ -52,12 +54,20 @@ Model import_model(onnx_schema::ModelProto& proto, onnx_import::RawData raw_data
   return model;
 }
 
+onnx_import::RawData read_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
+                                onnx_schema::ModelProto& proto) {
+  constexpr std::string_view kName = "the model";
+  if (ort_format::is_ort_model(bytes))
+    return ort_format::read_ort_model(bytes, kName, options.limits, proto);
+  onnx_import::parse_message(bytes, kName, ErrorCode::kInvalidModel, options.limits, proto);
+  return {};
+}
+
 Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
                    std::vector<Problem>* problems) {
   ParsedModel parsed;
-  onnx_schema::ModelProto& proto = parsed.proto;
-  onnx_import::parse_message(bytes, "the model", ErrorCode::kInvalidModel, options.limits, proto);
-  return import_model(proto, {}, options, options.allowed_root, problems);
+  onnx_import::RawData raw_data = read_bytes(bytes, options, parsed.proto);
+  return import_model(parsed.proto, std::move(raw_data), options, options.allowed_root, problems);
 }
 
 std::shared_ptr<const OpenFile> opened(const std::filesystem::path& path,
@@ -72,12 +82,28 @@ std::shared_ptr<const OpenFile> opened(const std::filesystem::path& path,
   return file;
 }
 
+bool is_ort_file(const OpenFile& file) {
+  std::array<std::byte, 8> begin{};
+  if (file.size < begin.size()) return false;
+  read_exactly(file, 0, begin.data(), begin.size());
+  return ort_format::is_ort_model(begin);
+}
+
+onnx_import::RawData read_file(const std::shared_ptr<const OpenFile>& file,
+                               const LoadOptions& options, bool reads_late,
+                               onnx_schema::ModelProto& proto) {
+  if (!is_ort_file(*file)) return onnx_import::read_model(file, options, reads_late, proto);
+  const std::shared_ptr<Buffer> bytes = Buffer::allocate(file->size);
+  read_exactly(*file, 0, bytes->data(), file->size);
+  return ort_format::read_ort_model({bytes->data(), file->size}, file->name, options.limits, proto);
+}
+
 Model import_file(const std::filesystem::path& path, const LoadOptions& options, bool reads_late,
                   std::vector<Problem>* problems) {
   ParsedModel parsed;
   onnx_schema::ModelProto& proto = parsed.proto;
   const std::shared_ptr<const OpenFile> file = opened(path, options);
-  onnx_import::RawData raw_data = onnx_import::read_model(file, options, reads_late, proto);
+  onnx_import::RawData raw_data = read_file(file, options, reads_late, proto);
   std::filesystem::path folder = path.parent_path();
   if (folder.empty()) folder = ".";
   return import_model(proto, std::move(raw_data), options, folder, problems);
@@ -136,7 +162,7 @@ std::vector<Problem> check_model(std::span<const std::byte> bytes, const LoadOpt
 DataPlaces external_places(const std::filesystem::path& path, const LoadOptions& options) {
   return reporting_out_of_memory([&] {
     ParsedModel parsed;
-    onnx_import::read_model(opened(path, options), options, /*reads_late=*/true, parsed.proto);
+    read_file(opened(path, options), options, /*reads_late=*/true, parsed.proto);
     return places_in(parsed.proto);
   });
 }
@@ -144,8 +170,7 @@ DataPlaces external_places(const std::filesystem::path& path, const LoadOptions&
 DataPlaces external_places(std::span<const std::byte> bytes, const LoadOptions& options) {
   return reporting_out_of_memory([&] {
     ParsedModel parsed;
-    onnx_import::parse_message(bytes, "the model", ErrorCode::kInvalidModel, options.limits,
-                               parsed.proto);
+    read_bytes(bytes, options, parsed.proto);
     return places_in(parsed.proto);
   });
 }

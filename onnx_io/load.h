@@ -1,5 +1,5 @@
 // Reads .onnx files: any IR version from 1 on and any opset, as a graph in the newest form of every
-// op.
+// op. Models in ONNX Runtime's own format (.ort), told by their first bytes, are read as well.
 #pragma once
 
 #include <cstddef>

@@ -12,6 +12,7 @@
 #include "onnx_io/export/older_bodies.h"
 #include "onnx_io/file_write.h"
 #include "onnx_io/load.h"
+#include "onnx_io/ort_format/write_ort_model.h"
 
 namespace sardonyx {
 namespace {
@@ -43,9 +44,21 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
+// Domains that nodes are of have their version already.
+void import_more(ModelProto& proto, const SaveOptions& options) {
+  for (const auto& [domain, version] : options.more_opsets) {
+    const bool is_there = std::ranges::any_of(
+        proto.opset_import(), [&](const auto& one) { return one.domain() == domain; });
+    if (is_there) continue;
+    auto& made = *proto.add_opset_import();
+    made.set_domain(domain);
+    made.set_version(version);
+  }
+}
+
 // The pending initializers are put after the graph's other fields straight from memory, without a
 // copy in a message.
-void write_model(ModelProto& proto, const std::vector<PendingTensor>& pending, const Sink& sink) {
+void write_onnx(ModelProto& proto, const std::vector<PendingTensor>& pending, const Sink& sink) {
   std::string graph = onnx_export::serialized(proto.graph());
   proto.clear_graph();
   std::string head = onnx_export::serialized(proto);
@@ -71,6 +84,13 @@ void write_model(ModelProto& proto, const std::vector<PendingTensor>& pending, c
     sink(bytes_of(headers[i]));
     if (tensor.bytes() > 0) sink({static_cast<const std::byte*>(tensor.raw()), tensor.bytes()});
   }
+}
+
+void write_model(ModelProto& proto, const std::vector<PendingTensor>& pending,
+                 const SaveOptions& options, const Sink& sink) {
+  import_more(proto, options);
+  if (!options.ort_format) return write_onnx(proto, pending, sink);
+  sink(ort_format::ort_model_bytes(proto, pending));
 }
 
 bool any_to_write_out(const Graph& graph, int64_t opset) {
@@ -295,7 +315,7 @@ void save_external(const Exportable& written, const std::filesystem::path& path,
   });
   ModelProto proto = exporter.run(written.model);
   AtomicFile file(path);
-  write_model(proto, exporter.pending(),
+  write_model(proto, exporter.pending(), options,
               [&](std::span<const std::byte> bytes) { file.write(bytes); });
   data.commit();
   file.commit();
@@ -304,11 +324,15 @@ void save_external(const Exportable& written, const std::filesystem::path& path,
 
 void save_file(const Model& model, const std::filesystem::path& path, const SaveOptions& options) {
   const Exportable written = exportable(model, options);
+  if (options.external_data && options.ort_format) {
+    fail(ErrorCode::kUnsupported,
+         "external_data: files of the kind .ort have all elements in themselves");
+  }
   if (options.external_data) return save_external(written, path, options);
   Exporter exporter(written.opset, placed_by(options));
   ModelProto proto = exporter.run(written.model);
   AtomicFile file(path);
-  write_model(proto, exporter.pending(),
+  write_model(proto, exporter.pending(), options,
               [&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.commit();
 }
@@ -321,7 +345,7 @@ std::string bytes_of_model(const Model& model, const SaveOptions& options) {
   Exporter exporter(written.opset, placed_by(options));
   ModelProto proto = exporter.run(written.model);
   std::string out;
-  write_model(proto, exporter.pending(), [&](std::span<const std::byte> bytes) {
+  write_model(proto, exporter.pending(), options, [&](std::span<const std::byte> bytes) {
     out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   });
   return out;

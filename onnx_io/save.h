@@ -1,9 +1,10 @@
-// Writes models as .onnx files.
+// Writes models as .onnx files, or as files of ONNX Runtime's own format (.ort).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ struct SaveOptions {
   // Instead: asked for each initializer of the main graph, by name, where somebody else puts its
   // elements; none: it is in the model file.
   std::function<std::optional<DataPlace>(const std::string& name, const Tensor& tensor)> place;
+  // Domains to import, with their versions, beside those that nodes are of.
+  std::map<std::string, int64_t> more_opsets;
+  // The file is to be of ONNX Runtime's own format, which has all elements in it.
+  bool ort_format = false;
 };
 
 // The same model gives the same bytes. Readers see the old file or the new one, never a part, also

@@ -23,6 +23,10 @@ OrtLoraAdapter read_lora_adapter(std::span<const std::byte> file);
 // Such a file. Throws Failure for a parameter of strings.
 std::vector<std::byte> write_lora_adapter(const OrtLoraAdapter& adapter);
 
+// The fields of the format's tables, in their order.
+enum AdapterField : size_t { kFormatField, kAdapterField, kModelField, kParametersField };
+enum ParameterField : size_t { kParameterName, kParameterDims, kParameterType, kParameterData };
+
 constexpr int32_t kLoraFormatVersion = 1;
 constexpr const char* kLoraIdentifier = "TORT";
 

@@ -310,6 +310,52 @@ TEST_P(OrtSessionTest, the_optimised_model_is_written) {
   ok(load(path));
 }
 
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The domains that ONNX Runtime's own operators have are imported, as programs expect.
+TEST_P(OrtSessionTest, optimised_models_import_the_runtimes_domains) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "optimised.onnx";
+  OrtSessionOptions* with = options();
+  ok(api->SetOptimizedModelFilePath(with, path.c_str()));
+  session(doubling_model(), with);
+  EXPECT_NE(content_of(path).find("com.microsoft.nchwc"), std::string::npos);
+}
+
+TEST_P(OrtSessionTest, models_in_the_runtimes_own_format_are_written_and_read) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "model.ort", other = folder.path() / "model.onnx";
+  OrtSessionOptions* by_name = options();
+  ok(api->SetOptimizedModelFilePath(by_name, path.c_str()));
+  ok(api->SetSessionGraphOptimizationLevel(by_name, ORT_ENABLE_BASIC));
+  session(doubling_model(), by_name);
+  const std::string bytes = content_of(path);
+  EXPECT_EQ(bytes.substr(4, 4), "ORTM");
+  ok(load(path));
+  OrtValue* x = tensor<float>({1, 2, 3}, {1, 3});
+  EXPECT_EQ(elements_of<float>(output_of(session(bytes), {"x"}, {x}, "y")),
+            (std::vector<float>{2, 4, 6}));
+
+  OrtSessionOptions* by_entry = options();
+  ok(api->SetOptimizedModelFilePath(by_entry, other.c_str()));
+  ok(api->AddSessionConfigEntry(by_entry, "session.save_model_format", "ORT"));
+  session(doubling_model(), by_entry);
+  EXPECT_EQ(content_of(other).substr(4, 4), "ORTM");
+  refused(load(other), ORT_INVALID_PROTOBUF, "Protobuf parsing failed.");
+  OrtSessionOptions* as_ort = options();
+  ok(api->AddSessionConfigEntry(as_ort, "session.load_model_format", "ORT"));
+  ok(load_bytes(bytes, as_ort));
+  refused(load_bytes(doubling_model(), as_ort), ORT_FAIL, "ORT model verification failed.");
+  OrtSessionOptions* as_onnx = options();
+  ok(api->AddSessionConfigEntry(as_onnx, "session.load_model_format", "ONNX"));
+  refused(load_bytes(bytes, as_onnx), ORT_INVALID_PROTOBUF, "protobuf parsing failed.");
+  refused(load_bytes(bytes.substr(0, bytes.size() / 2)), ORT_FAIL,
+          "ORT model verification failed.");
+}
+
 TEST_P(OrtSessionTest, a_profile_is_written) {
   const TemporaryFolder folder;
   const std::string prefix = folder.path() / "profile";

@@ -1,10 +1,12 @@
 #include "executor/ort_abi/load/load_errors.h"
 
+#include <algorithm>
 #include <array>
-#include <cstring>
+#include <cctype>
 #include <fstream>
 
 #include "executor/ort_abi/status.h"
+#include "onnx_io/ort_format/is_ort_model.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -12,16 +14,6 @@ namespace {
 // What the message begins with for files, and for bytes.
 std::string load_prefix(const ModelSource& source) {
   return source.path ? text("Load model from ", source.path->native(), " failed:") : "";
-}
-
-// ONNX Runtime's own format is told by the four bytes behind the first four.
-bool is_ort_format(const ModelSource& source) {
-  std::array<char, 8> begin{};
-  if (source.path)
-    std::ifstream(*source.path, std::ios::binary).read(begin.data(), begin.size());
-  else
-    std::memcpy(begin.data(), source.bytes.data(), std::min(source.bytes.size(), begin.size()));
-  return std::memcmp(begin.data() + 4, "ORTM", 4) == 0;
 }
 
 void check_path(const ModelSource& source) {
@@ -38,6 +30,14 @@ void check_path(const ModelSource& source) {
   if (std::filesystem::is_regular_file(status) &&
       std::filesystem::file_size(*source.path, ignored) == 0)
     refuse(ORT_FAIL, load_prefix(source), "ModelProto does not have a graph.");
+}
+
+constexpr std::string_view kNoOrtModel = "ORT model verification failed.";
+
+[[noreturn]] void refuse_protobuf(const ModelSource& source) {
+  refuse(ORT_INVALID_PROTOBUF, source.path
+                                   ? load_prefix(source) + "Protobuf parsing failed."
+                                   : "Failed to load model because protobuf parsing failed.");
 }
 
 // The text between the quotes that follow `before`.
@@ -125,18 +125,38 @@ void refuse_unknown_name(const std::string& prefix, std::string_view message) {
 
 }  // namespace
 
+bool is_meant_as_ort(const std::filesystem::path& path, std::string_view format) {
+  if (!format.empty()) return format == "ORT";
+  std::string extension = path.extension();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension == ".ort";
+}
+
+bool is_ort_format(const ModelSource& source) {
+  std::array<std::byte, 8> begin{};
+  if (source.path) {
+    std::ifstream(*source.path, std::ios::binary)
+        .read(reinterpret_cast<char*>(begin.data()), begin.size());
+  } else {
+    std::ranges::copy(source.bytes.first(std::min(source.bytes.size(), begin.size())),
+                      begin.begin());
+  }
+  return ort_format::is_ort_model(begin);
+}
+
 void check_source(const ModelSource& source, std::string_view format) {
   if (source.path)
     check_path(source);
   else if (source.bytes.empty())
     refuse(ORT_INVALID_ARGUMENT, "No graph was found in the protobuf.");
-  if (is_ort_format(source)) {
-    refuse(ORT_NOT_IMPLEMENTED, load_prefix(source),
-           "models in ORT's own format (.ort) are not read here; give the .onnx file");
-  }
-  const bool is_called_so =
-      format == "ORT" || (format.empty() && source.path && source.path->extension() == ".ort");
-  if (is_called_so) refuse(ORT_FAIL, "ORT model verification failed.");
+  const bool is_ort = is_ort_format(source);
+  // Bytes have no name that tells the format: they do it themselves.
+  const bool is_meant =
+      source.path || !format.empty() ? is_meant_as_ort(source.path.value_or(""), format) : is_ort;
+  if (is_ort == is_meant) return;
+  if (!is_ort) refuse(ORT_FAIL, kNoOrtModel);
+  refuse_protobuf(source);
 }
 
 void refuse_load(const ModelSource& source, const Error& error) {
@@ -144,11 +164,10 @@ void refuse_load(const ModelSource& source, const Error& error) {
   const std::string_view message = error.what();
   if (error.code() == ErrorCode::kCancelled)
     refuse(ORT_MODEL_LOAD_CANCELED, prefix, "Graph loading canceled due to user request.");
-  if (says(message, "is no valid protobuf of ONNX")) {
-    refuse(ORT_INVALID_PROTOBUF, source.path ? prefix + "Protobuf parsing failed."
-                                             : "Failed to load model because protobuf parsing "
-                                               "failed.");
-  }
+  if (says(message, "is no valid protobuf of ONNX")) refuse_protobuf(source);
+  if (says(message, "the file ends early or is corrupt") && is_ort_format(source))
+    refuse(ORT_FAIL, kNoOrtModel, " ", message);
+  if (says(message, "ORT format model version")) refuse(ORT_FAIL, message);
   if (says(message, "the file is no ONNX model: it has no graph")) {
     if (!source.path) refuse(ORT_INVALID_ARGUMENT, "No graph was found in the protobuf.");
     refuse(ORT_FAIL, prefix, "ModelProto does not have a graph.");

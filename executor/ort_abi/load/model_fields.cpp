@@ -3,6 +3,7 @@
 #include <array>
 #include <fstream>
 
+#include "executor/ort_abi/load/load_errors.h"
 #include "executor/ort_abi/status.h"
 
 namespace sardonyx::ort_abi {
@@ -143,6 +144,7 @@ void add_denoted_dims(const std::string& value_info, std::vector<DenotedDim>& di
 }  // namespace
 
 bool names_model_version(const ModelSource& source) {
+  if (is_ort_format(source)) return true;
   constexpr uint64_t kModelVersion = 5 << 3;  // field 5, a varint
   MessageBytes bytes(source);
   while (!bytes.is_at_end()) {

@@ -6,12 +6,18 @@
 #include <map>
 
 #include "executor/ort_abi/config_entries.h"
+#include "executor/ort_abi/load/load_errors.h"
 #include "executor/ort_abi/load/model_fields.h"
 #include "executor/ort_abi/status.h"
 #include "ir/pass.h"
 
 namespace sardonyx::ort_abi {
 namespace {
+
+// Domains of operators that ONNX Runtime makes when it optimises, which it imports in all that it
+// writes.
+const std::map<std::string, int64_t> kRuntimesDomains = {
+    {"com.microsoft", 1}, {"com.microsoft.nchwc", 1}, {"com.ms.internal.nhwc", kDefaultOpset}};
 
 Model loaded_model(const ModelSource& source, const LoadOptions& load) {
   return source.path ? load_model(*source.path, load) : load_model(source.bytes, load);
@@ -63,6 +69,7 @@ std::map<std::string, int64_t> sizes_by_symbol(const ModelSource& source, const 
 
 SaveOptions save_options_of(const OrtKeyValuePairs& config) {
   SaveOptions made;
+  made.more_opsets = kRuntimesDomains;
   const std::string_view file =
       config_value(config, "session.optimized_model_external_initializers_file_name");
   if (file.empty()) return made;
@@ -102,8 +109,11 @@ Model optimized_model(const ModelSource& source, GraphOptimizationLevel level,
 void save_optimized(const ModelSource& source, const OrtSessionOptions& options,
                     const LoadOptions& load) {
   if (options.optimized_model_path.empty()) return;
+  SaveOptions save = save_options_of(options.config);
+  save.ort_format = is_meant_as_ort(options.optimized_model_path,
+                                    config_value(options.config, "session.save_model_format"));
   save_model(optimized_model(source, options.optimization_level, load),
-             options.optimized_model_path, save_options_of(options.config));
+             options.optimized_model_path, save);
 }
 
 }  // namespace sardonyx::ort_abi

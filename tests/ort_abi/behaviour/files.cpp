@@ -96,6 +96,35 @@ void optimised() {
   loads("to no folder", relu(), nowhere);
 }
 
+// Models in ONNX Runtime's own format, by their names and by what entries say.
+void own_format() {
+  const std::string path = lib.folder + "/own.ort", other = lib.folder + "/own.onnx";
+  OrtSessionOptions* with = options();
+  (void)lib.api->SetOptimizedModelFilePath(with, path.c_str());
+  loads("written as .ort", relu(), with);
+  line("identifier", content_of(path).substr(4, 4));
+  OrtSessionOptions* named = options();
+  (void)lib.api->SetOptimizedModelFilePath(named, other.c_str());
+  ANSWER(AddSessionConfigEntry(named, "session.save_model_format", "ORT"));
+  loads("written as its entry says", relu(), named);
+  line("identifier", content_of(other).substr(4, 4));
+  for (const std::string& from : {path, other}) {
+    for (const char* format : {"", "ORT", "ONNX", "other"}) {
+      OrtSessionOptions* as = options();
+      if (*format) ANSWER(AddSessionConfigEntry(as, "session.load_model_format", format));
+      OrtSession* session = nullptr;
+      answer(std::string("own format, file, ") + format,
+             lib.api->CreateSession(lib.env, from.c_str(), as, &session));
+      if (session) run("own format", session, {"x"}, {tensor<float>({1, 3}, {-1, 2, 3})}, {"y"});
+      loads(std::string("own format, bytes, ") + format, content_of(from), as);
+      loads(std::string("ONNX, bytes, ") + format, relu(), as);
+    }
+  }
+  const std::string whole = content_of(path);
+  loads("own format, cut", whole.substr(0, whole.size() / 2));
+  loads("own format, its beginning", whole.substr(0, 9));
+}
+
 std::string external_model() {
   return model({{port("x", kFloats)},
                 {port("y", kFloats)},
@@ -249,6 +278,7 @@ void adapters() {
 void file_chapter() {
   profile();
   optimised();
+  own_format();
 }
 
 void weights_chapter() {
