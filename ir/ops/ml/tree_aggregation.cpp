@@ -48,7 +48,8 @@ class Regression : public TreeOp<T> {
 };
 
 // With two classes whose leaves all vote for one class, the votes are the score of the second
-// class: a probability where no vote is negative, else a margin.
+// class: a probability where no vote is negative, else a margin. LOGISTIC takes it for a margin in
+// any case.
 struct Voting {
   bool single_sided = false;
   bool probabilities = false;
@@ -67,14 +68,14 @@ bool is_second_class(const Voting& voting, T score) {
 // Both classes' scores out of the second one's alone.
 template <typename T>
 void spread_score(const Voting& voting, T score, PostTransform transform, std::span<T> out) {
+  const bool squash = transform == PostTransform::kLogistic;
   if (transform == PostTransform::kProbit) {
     out[0] = probit(static_cast<float>(score));
     out[1] = 0;
-  } else if (voting.single_sided && voting.probabilities) {
+  } else if (voting.single_sided && voting.probabilities && !squash) {
     out[0] = 1 - score;
     out[1] = score;
   } else {
-    const bool squash = transform == PostTransform::kLogistic;
     out[0] = squash ? logistic(-score) : -score;
     out[1] = squash ? logistic(score) : score;
   }

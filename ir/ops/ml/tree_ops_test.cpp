@@ -130,12 +130,20 @@ TEST(TreeEnsembleClassifier, TwoClassesWithVotesForOne) {
   auto out = run_op("ai.onnx.ml::TreeEnsembleClassifier", {kRows}, attrs, 2);
   EXPECT_EQ(elements<int64_t>(out[0]), (Ints{0, 1, 0}));
   expect_near(out[1], {0.7, 0.3, 0.3, 0.7, 0.5, 0.5}, 1e-6);
-  // Else a margin.
+  // LOGISTIC takes them for a margin; which class wins is decided before it.
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  attrs["post_transform"] = std::string("LOGISTIC");
+  out = run_op("ai.onnx.ml::TreeEnsembleClassifier", {kRows}, attrs, 2);
+  EXPECT_EQ(elements<int64_t>(out[0]), (Ints{0, 1, 0}));
+  expect_near(
+      out[1],
+      {sigmoid(-0.3), sigmoid(0.3), sigmoid(-0.7), sigmoid(0.7), sigmoid(-0.5), sigmoid(0.5)},
+      1e-6);
+  // So are votes of which some are negative.
   attrs = classification({0, 0, 0, 0}, {-1, 3, 2, -4}, {0, 1});
   attrs["post_transform"] = std::string("LOGISTIC");
   out = run_op("ai.onnx.ml::TreeEnsembleClassifier", {kRows}, attrs, 2);
   EXPECT_EQ(elements<int64_t>(out[0]), (Ints{1, 0, 0}));
-  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   expect_near(out[1], {sigmoid(-1), sigmoid(1), sigmoid(1), sigmoid(-1), sigmoid(5), sigmoid(-5)},
               1e-6);
 }
