@@ -1,12 +1,15 @@
 #include "executor/unnamed_dims.h"
 
+#include "ir/core/error.h"
+#include "onnx_io/dim_names.h"
+
 namespace sardonyx {
 
 Type UnnamedDims::numbered(const Type& type) {
   const auto rename = [this](std::string_view symbol) -> std::optional<Dim> {
-    if (!symbol.starts_with('?')) return std::nullopt;
+    if (!is_of_one_dim(symbol)) return std::nullopt;
     const auto [at, is_new] = names_.try_emplace(std::string(symbol));
-    if (is_new) at->second = "?" + std::to_string(names_.size() - 1);
+    if (is_new) at->second = text(name_in_file(symbol), "?", names_.size() - 1);
     return Dim::symbol(at->second);
   };
   Type renamed = type;

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "onnx_io/dim_names.h"
 #include "onnx_io/export/encode_type.h"
 #include "onnx_io/save.h"
 #include "onnx_io/test_model.h"
@@ -117,6 +118,21 @@ TEST(Load, ReadsDims) {
   EXPECT_FALSE(dims[2] == dims[3]);
   EXPECT_FALSE(dims[4].is_known());
   EXPECT_EQ(dims[5], Dim(4));
+}
+
+// Exporters write "None" for sizes that may differ; who asks is told what the file says.
+TEST(Load, KeepsTheNameOfDimsThatAreNotTheSame) {
+  ModelBuilder builder;
+  builder.graph().input("x", DType::kFloat, {{"None", "None", -1}});
+  const Model model = builder.load();
+  const Dims& dims = *model.graph->inputs()[0]->type.shape;
+  EXPECT_EQ(name_in_file(dims[0].text()), "None");
+  EXPECT_EQ(name_in_file(dims[2].text()), "");
+  const onnx_schema::TypeProto written = onnx_export::encode(model.graph->inputs()[0]->type);
+  const auto& shape = written.tensor_type().shape();
+  EXPECT_EQ(shape.dim(0).dim_param(), "None");
+  EXPECT_EQ(shape.dim(1).dim_param(), "None");
+  EXPECT_EQ(shape.dim(2).dim_param(), "");
 }
 
 TEST(Load, ReadsNamesOfDims) {

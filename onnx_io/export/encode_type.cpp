@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "ir/core/error.h"
+#include "onnx_io/dim_names.h"
 
 namespace sardonyx::onnx_export {
 
@@ -11,11 +12,14 @@ using onnx_schema::TypeProto;
 
 namespace {
 
-bool is_invented(const Dim& dim) {
+// "" where there is nothing to write.
+std::string written_name(const Dim& dim) {
+  const std::string text = dim.text();
+  if (is_of_one_dim(text)) return std::string(name_in_file(text));
   for (const std::string& symbol : dim.symbols()) {
-    if (symbol.starts_with('?')) return true;
+    if (is_of_one_dim(symbol)) return "";
   }
-  return false;
+  return text;
 }
 
 void write_dims(const Dims& dims, TensorShapeProto& proto) {
@@ -23,8 +27,8 @@ void write_dims(const Dims& dims, TensorShapeProto& proto) {
     TensorShapeProto::Dimension& written = *proto.add_dim();
     if (dim.is_known()) {
       written.set_dim_value(dim.value());
-    } else if (!is_invented(dim)) {
-      written.set_dim_param(dim.text());
+    } else if (std::string name = written_name(dim); !name.empty()) {
+      written.set_dim_param(std::move(name));
     }
   }
 }

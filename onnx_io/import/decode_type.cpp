@@ -11,9 +11,8 @@ using onnx_schema::TypeProto;
 
 namespace {
 
-// Names that exporters write for "not known": equal ones need not be equal sizes.
 bool says_nothing(std::string_view param) {
-  return param.empty() || param == "?" || param == "None" || param == "-1";
+  return param.empty() || param == "?";
 }
 
 // A file's own "?0" must not meet the symbols that inference invents.
@@ -24,6 +23,9 @@ bool looks_invented(std::string_view param) {
 }  // namespace
 
 Dim TypeDecoder::named_dim(const std::string& param, std::string_view what) {
+  // Exporters write these for "not known": equal ones need not be equal sizes. The name is kept for
+  // those who ask what the file says.
+  if (param == "None" || param == "-1") return Dim::symbol(param + fresh_symbol_().text());
   if (says_nothing(param)) return fresh_symbol_();
   if (!is_utf8(param)) {
     leniency_.tolerate(kNotUtf8, what, ": dim_param ", in_quotes(param),

@@ -3,6 +3,7 @@
 #include "ir/core/bools.h"
 #include "ir/core/run_control.h"
 #include "ir/op_def.h"
+#include "onnx_io/dim_names.h"
 #include "onnx_io/import/parse.h"
 #include "onnx_io/import/readable_names.h"
 
@@ -330,7 +331,7 @@ Type Importer::reconciled(const Type& inferred, const Type& declared,
     // A dim that follows from those of the inputs says more than the size it once had.
     for (size_t axis = 0; axis < inferred.rank(); ++axis) {
       const Dim& dim = (*inferred.shape)[axis];
-      if (!dim.is_known() && !dim.text().starts_with('?')) (*wanted.shape)[axis] = dim;
+      if (!dim.is_known() && !is_of_one_dim(dim.text())) (*wanted.shape)[axis] = dim;
     }
   }
   try {

@@ -3,6 +3,7 @@
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/element_type.h"
+#include "onnx_io/dim_names.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -12,8 +13,8 @@ std::string name_of_dim(const Dim& dim) {
   if (dim.is_known()) return "";
   const std::string text = dim.text();
   const std::set<std::string> symbols = dim.symbols();
-  const bool is_name = symbols.size() == 1 && *symbols.begin() == text && !text.starts_with('?');
-  return is_name ? text : "";
+  const bool is_name = symbols.size() == 1 && *symbols.begin() == text;
+  return is_name ? std::string(name_in_file(text)) : "";
 }
 
 std::shared_ptr<const OrtTypeInfo> shared_info(const std::shared_ptr<const Type>& type) {

@@ -194,6 +194,8 @@ void info_chapter() {
   ports_of("scalar", unary("Relu", tensor_type(1, {}), tensor_type(1, {})));
   ports_of("odd dims", unary("Relu", tensor_type(1, {"?", "0", "a b", "7"}),
                              tensor_type(1, {"?", "0", "other", "7"})));
+  ports_of("dims called None", unary("Relu", tensor_type(1, {"None", "None", "2"}),
+                                     tensor_type(1, {"None", "None", "2"})));
   ports_of("output shape that is inferred", model({{port("x", tensor_type(1, {"2", "n"}))},
                                                    {port("y", tensor_type(1, {}, false))},
                                                    {{"Transpose", {"x"}, {"y"}}}}));
