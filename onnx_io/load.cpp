@@ -34,13 +34,14 @@ struct ParsedModel {
 // With `problems` faults are noted there, not thrown.
 Model import_model(onnx_schema::ModelProto& proto, onnx_import::RawData raw_data,
                    const LoadOptions& options, const std::filesystem::path& folder,
-                   std::vector<Problem>* problems) {
+                   const std::filesystem::path& linked_folder, std::vector<Problem>* problems) {
   std::optional<ExternalFiles> external;
+  const bool is_given = !options.allowed_root.empty();
   if (!folder.empty() || !options.external_files.empty()) {
     std::optional<Sandbox> sandbox;
-    const bool is_given = !options.allowed_root.empty();
     if (!folder.empty()) sandbox.emplace(is_given ? options.allowed_root : folder, folder);
     external.emplace(std::move(sandbox), options);
+    if (!is_given && !linked_folder.empty()) external->follow_links(folder, linked_folder);
   }
   Model model = onnx_import::Importer(proto, std::move(raw_data), options,
                                       external ? &*external : nullptr, problems)
@@ -67,7 +68,8 @@ Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
                    std::vector<Problem>* problems) {
   ParsedModel parsed;
   onnx_import::RawData raw_data = read_bytes(bytes, options, parsed.proto);
-  return import_model(parsed.proto, std::move(raw_data), options, options.allowed_root, problems);
+  return import_model(parsed.proto, std::move(raw_data), options, options.allowed_root, {},
+                      problems);
 }
 
 std::shared_ptr<const OpenFile> opened(const std::filesystem::path& path,
@@ -98,6 +100,15 @@ onnx_import::RawData read_file(const std::shared_ptr<const OpenFile>& file,
   return ort_format::read_ort_model({bytes->data(), file->size}, file->name, options.limits, proto);
 }
 
+// The folder that has the file itself, where `path` is a link to another than `folder`; else "".
+std::filesystem::path linked_folder_of(const std::filesystem::path& path,
+                                       const std::filesystem::path& folder) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  const std::filesystem::path named = error ? "" : std::filesystem::canonical(folder, error);
+  return error || file.parent_path() == named ? std::filesystem::path() : file.parent_path();
+}
+
 Model import_file(const std::filesystem::path& path, const LoadOptions& options, bool reads_late,
                   std::vector<Problem>* problems) {
   ParsedModel parsed;
@@ -106,7 +117,8 @@ Model import_file(const std::filesystem::path& path, const LoadOptions& options,
   onnx_import::RawData raw_data = read_file(file, options, reads_late, proto);
   std::filesystem::path folder = path.parent_path();
   if (folder.empty()) folder = ".";
-  return import_model(proto, std::move(raw_data), options, folder, problems);
+  return import_model(proto, std::move(raw_data), options, folder, linked_folder_of(path, folder),
+                      problems);
 }
 
 DataPlaces places_in(const onnx_schema::ModelProto& proto) {

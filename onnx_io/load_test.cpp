@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "onnx_io/dim_names.h"
@@ -133,6 +135,44 @@ TEST(Load, KeepsTheNameOfDimsThatAreNotTheSame) {
   EXPECT_EQ(shape.dim(0).dim_param(), "None");
   EXPECT_EQ(shape.dim(1).dim_param(), "None");
   EXPECT_EQ(shape.dim(2).dim_param(), "");
+}
+
+// As in folders that keep one copy of a file that several versions of a model have.
+TEST(Load, FollowsLinksToTheFolderOfTheModelItself) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const fs::path blobs = folder.path() / "blobs", version = folder.path() / "snapshots/1";
+  fs::create_directories(blobs / "data");
+  fs::create_directories(folder.path() / "elsewhere");
+  fs::create_directories(version);
+  ModelBuilder builder = relu_model();
+  GraphBuilder graph = builder.graph();
+  graph.node("Add", {"y", "w"}, {"z"});
+  graph.output("z");
+  auto& tensor = *builder.proto.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.add_dims(2);
+  tensor.set_data_type(onnx_schema::TensorProto::FLOAT);
+  tensor.set_data_location(onnx_schema::TensorProto::EXTERNAL);
+  auto& entry = *tensor.add_external_data();
+  entry.set_key("location");
+  entry.set_value("w.bin");
+  std::ofstream(blobs / "model") << builder.bytes();
+  fs::create_symlink("../../blobs/model", version / "model.onnx");
+  const std::string weights("\0\0\x80\x3f\0\0\0\x40", 8);  // 1, 2
+  const auto load_with = [&](const fs::path& data) {
+    std::ofstream(folder.path() / data) << weights;
+    fs::remove(version / "w.bin");
+    fs::create_symlink(fs::path("../..") / data, version / "w.bin");
+    return load_model(version / "model.onnx");
+  };
+  for (const char* data : {"blobs/w", "blobs/data/w"}) {
+    const Model model = load_with(data);
+    EXPECT_EQ(evaluate(*model.graph, std::vector<Datum>{floats({1, 1})})[1].tensor(),
+              floats({2, 3}));
+  }
+  EXPECT_THROW(load_with("elsewhere/w"), Error);
+  EXPECT_THROW(load_with("w"), Error);
 }
 
 TEST(Load, ReadsNamesOfDims) {

@@ -58,8 +58,33 @@ ExternalFiles::Opened ExternalFiles::open(std::string_view location) const {
     fail(ErrorCode::kInvalidModel, "external data location ", in_quotes(location),
          ": it is none of external_files, and files are not allowed here; set allowed_root");
   }
-  OpenFile file = sandbox_->open(location);
+  OpenFile file = open_beneath(location);
   return {file.size, std::move(file), nullptr, 0};
+}
+
+OpenFile ExternalFiles::open_beneath(std::string_view location) const {
+  try {
+    return sandbox_->open(location);
+  } catch (const Error&) {
+    std::optional<OpenFile> linked = open_linked(location);
+    if (!linked) throw;
+    return std::move(*linked);
+  }
+}
+
+// Where the name leads to is only looked up here: the file is opened beneath the folder, whatever
+// became of the links since.
+std::optional<OpenFile> ExternalFiles::open_linked(std::string_view location) const {
+  const std::filesystem::path name(location);
+  const bool is_plain = !linked_folder_.empty() && name.is_relative() &&
+                        std::ranges::find(name, std::filesystem::path("..")) == name.end();
+  if (!is_plain) return std::nullopt;
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(link_folder_ / name, error);
+  if (error) return std::nullopt;
+  const std::filesystem::path inside = target.lexically_relative(linked_folder_);
+  if (inside.empty() || *inside.begin() == "..") return std::nullopt;
+  return Sandbox(linked_folder_, linked_folder_).open(inside.native());
 }
 
 Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dtype, Shape shape) {
