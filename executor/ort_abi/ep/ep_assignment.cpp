@@ -18,7 +18,13 @@ OrtStatus* read_text(const OrtEpAssignedNode* node, const char** out,
   });
 }
 
+constexpr const char* kAssignmentKey = "session.record_ep_graph_assignment_info";
+
 }  // namespace
+
+bool is_assignment_asked_for(const OrtKeyValuePairs& config) {
+  return config_value(config, kAssignmentKey) == "1";
+}
 
 EpAssignment::EpAssignment(const Graph& graph) {
   for (const auto& node : graph.nodes()) {
@@ -34,16 +40,16 @@ OrtStatus* Functions::Session_GetEpGraphAssignmentInfo(
     const OrtSession* session, const OrtEpAssignedSubgraph* const** ep_subgraphs,
     size_t* num_ep_subgraphs) {
   return guarded([&] {
-    constexpr const char* kKey = "session.record_ep_graph_assignment_info";
     auto& of = const_cast<OrtSession&>(require(session, "session"));  // which keeps the list
-    if (config_value(of.config, kKey) != "1") {
-      refuse(ORT_FAIL, "Session configuration entry '", kKey,
+    if (!is_assignment_asked_for(of.config)) {
+      refuse(ORT_FAIL, "Session configuration entry '", kAssignmentKey,
              "' must be set to \"1\" to retrieve EP graph assignment information.");
     }
     require(ep_subgraphs, "ep_subgraphs");
     require(num_ep_subgraphs, "num_ep_subgraphs");
-    std::call_once(of.assignment_made,
-                   [&] { of.assignment = std::make_unique<EpAssignment>(of.session.graph()); });
+    std::call_once(of.assignment_made, [&] {
+      if (!of.assignment) of.assignment = std::make_unique<EpAssignment>(of.session.graph());
+    });
     *ep_subgraphs = of.assignment->subgraphs().data();
     *num_ep_subgraphs = of.assignment->subgraphs().size();
   });

@@ -20,6 +20,7 @@ struct OrtEpAssignedSubgraph {
 
 namespace sardonyx::ort_abi {
 
+// The graph is the model's as it is optimised, before kernels take several of its nodes as one.
 class EpAssignment {
  public:
   explicit EpAssignment(const Graph& graph);
@@ -29,5 +30,8 @@ class EpAssignment {
   std::deque<OrtEpAssignedSubgraph> subgraphs_;
   std::vector<const OrtEpAssignedSubgraph*> listed_;
 };
+
+// Do the entries of a session ask for it?
+bool is_assignment_asked_for(const OrtKeyValuePairs& config);
 
 }  // namespace sardonyx::ort_abi

@@ -1,4 +1,6 @@
 // What programs ask of devices and of models that were compiled for one: there is the CPU alone.
+#include <set>
+
 #include "executor/ort_abi/api_for_test.h"
 
 namespace sardonyx::ort_abi {
@@ -71,6 +73,33 @@ TEST_P(OrtEpTest, nodes_are_the_cpus_where_a_session_is_to_tell) {
   ASSERT_EQ(count, 1u);
   ok(api->EpAssignedNode_GetOperatorType(nodes[0], &name));
   EXPECT_STREQ(name, "Add");
+}
+
+// Each node of the model, though kernels here may take several as one.
+TEST_P(OrtEpTest, all_nodes_of_a_chain_are_told) {
+  const std::string chain = model_of([](Graph& graph) {
+    GraphEmitter emitter(graph);
+    Value* x = graph.add_input("x", Type::tensor(DType::kFloat, Dims{3, 2}));
+    Val y = emitter.call("Add", {GraphEmitter::wrap(x), GraphEmitter::wrap(x)});
+    y = emitter.call("Mul", {y, GraphEmitter::wrap(x)});
+    graph.add_output(GraphEmitter::unwrap(emitter.call("Add", {y, GraphEmitter::wrap(x)})));
+  });
+  OrtSessionOptions* with = options();
+  ok(api->AddSessionConfigEntry(with, "session.record_ep_graph_assignment_info", "1"));
+  const OrtEpAssignedSubgraph* const* subgraphs = nullptr;
+  size_t count = 0;
+  ok(api->Session_GetEpGraphAssignmentInfo(session(chain, with), &subgraphs, &count));
+  std::multiset<std::string> ops;
+  for (size_t i = 0; i < count; ++i) {
+    const OrtEpAssignedNode* const* nodes = nullptr;
+    size_t nodes_count = 0;
+    const char* op = nullptr;
+    ok(api->EpAssignedSubgraph_GetNodes(subgraphs[i], &nodes, &nodes_count));
+    ASSERT_EQ(nodes_count, 1u);
+    ok(api->EpAssignedNode_GetOperatorType(nodes[0], &op));
+    ops.insert(op);
+  }
+  EXPECT_EQ(ops, (std::multiset<std::string>{"Add", "Add", "Mul"}));
 }
 
 // What the function is to do, and what it was told.

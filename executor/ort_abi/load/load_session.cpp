@@ -86,6 +86,16 @@ Session made_session(const ModelSource& source, const OrtSessionOptions& given,
   }
 }
 
+std::unique_ptr<EpAssignment> assignment_of(const ModelSource& source,
+                                            const OrtSessionOptions& given,
+                                            SessionCustomOps& custom_ops) {
+  if (!is_assignment_asked_for(given.config)) return nullptr;
+  const CustomOpScope scope(&custom_ops);
+  const Model model =
+      optimized_model(source, given.optimization_level, load_options_of(given, source));
+  return std::make_unique<EpAssignment>(*model.graph);
+}
+
 LogDestination destination_of(const OrtEnv& env, const OrtSessionOptions& options) {
   return options.logging ? *options.logging : env.logger.destination;
 }
@@ -158,7 +168,8 @@ OrtSession::OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& 
       threads(sardonyx::ort_abi::run_threads(options, env)),
       uses_arena(options.uses_arena),
       env_allocator(sardonyx::ort_abi::env_allocator_of(env, options)),
-      async(threads) {
+      async(threads),
+      assignment(sardonyx::ort_abi::assignment_of(source, options, custom_ops)) {
   if (!options.profile_prefix) return;
   profile.begin(*options.profile_prefix, begin);
   const auto now = std::chrono::steady_clock::now();

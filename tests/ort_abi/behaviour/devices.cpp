@@ -90,6 +90,14 @@ void write_assignment() {
   ANSWER(EpAssignedNode_GetDomain(nodes[0], &domain));
   ANSWER(EpAssignedNode_GetOperatorType(nodes[0], &op));
   line("assigned", std::string(provider) + " " + name + " '" + domain + "' " + op);
+  const std::string type = tensor_type(1, {"3", "2"});
+  const std::string chain = model({{port("x", type)},
+                                   {port("y", type)},
+                                   {{"Add", {"x", "x"}, {"a"}, {}, "first"},
+                                    {"Mul", {"a", "x"}, {"b"}, {}, "second"},
+                                    {"Add", {"b", "x"}, {"y"}, {}, "third"}}});
+  ANSWER(Session_GetEpGraphAssignmentInfo(load("chain", chain, with), &subgraphs, &count));
+  line("subgraphs of a chain", count);
 }
 
 void write_interop(const OrtEpDevice* cpu) {
