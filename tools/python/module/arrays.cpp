@@ -337,7 +337,14 @@ Datum datum_from_python(const py::handle& object, const Type& type, const std::s
   }
   if (object.is_none())
     fail(ErrorCode::kInvalidArgument, "input ", name, ": expected ", type, ", got None");
-  return tensor_from_array(object, name);
+  // Numbers of Python's own have no type but the one that is asked for.
+  const bool is_plain = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) ||
+                        PyFloat_CheckExact(object.ptr()) || PyLong_CheckExact(object.ptr());
+  if (!is_plain || type.dtype == DType::kString || !has_numpy_dtype(type.dtype))
+    return tensor_from_array(object, name);
+  const py::object array = py::module_::import("numpy").attr("asarray")(
+      object, py::arg("dtype") = numpy_dtype(type.dtype));
+  return tensor_from_array(array, name);
 }
 
 py::object array_from_tensor(Tensor tensor) {

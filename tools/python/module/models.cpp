@@ -3,7 +3,10 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <type_traits>
 
+#include "executor/ort_abi/devices.h"
+#include "executor/ort_abi/load/model_fields.h"
 #include "ir/pass.h"
 #include "onnx_io/check.h"
 #include "onnx_io/load.h"
@@ -51,9 +54,28 @@ py::bytes rewrite(const py::object& model, std::optional<int64_t> opset, bool op
   }));
 }
 
+std::optional<std::string> metadata_prop(const py::object& model, const std::string& key) {
+  return with_model(model, [&](const auto& source) {
+    ort_abi::ModelSource of;
+    if constexpr (std::is_same_v<std::decay_t<decltype(source)>, std::filesystem::path>)
+      of.path = source;
+    else
+      of.bytes = source;
+    return ort_abi::metadata_prop(of, key);
+  });
+}
+
+py::tuple cpu() {
+  const OrtHardwareDevice& device = *ort_abi::cpu_device().device;
+  return py::make_tuple(device.vendor, device.vendor_id, device.device_id);
+}
+
 }  // namespace
 
 void bind_models(py::module_& module) {
+  module.def("_metadata_prop", &metadata_prop, py::arg("model"), py::arg("key"),
+             "The value of a key in the model's metadata; None where it has none.");
+  module.def("_cpu", &cpu, "Vendor's name and number of the CPU, and the number of its kind.");
   module.def("check_model", &check, py::arg("model"), py::arg("strict") = false,
              "All faults that keep a model (a path or bytes) from being loaded, as pairs of the "
              "node's name and the message; empty for a good one.");

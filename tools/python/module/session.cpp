@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "executor/ort_abi/load/load_errors.h"
 #include "executor/ort_abi/load/model_rewrite.h"
+#include "onnx_io/dim_names.h"
 #include "onnx_io/save.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/interpreter_lock.h"
@@ -14,9 +16,8 @@ namespace sardonyx::python {
 
 namespace {
 
-Session load_session(const py::object& model, const PySessionOptions& options,
-                     ort_abi::SessionCustomOps& library_ops) {
-  const SessionOptions made = options.made();
+// The bytes stay the caller's.
+ort_abi::ModelSource source_of(const py::object& model) {
   ort_abi::ModelSource source;
   if (PyBytes_Check(model.ptr())) {
     char* data = nullptr;
@@ -26,11 +27,42 @@ Session load_session(const py::object& model, const PySessionOptions& options,
   } else {
     source.path = model.cast<std::string>();
   }
+  return source;
+}
+
+Session load_session(const py::object& model, const PySessionOptions& options,
+                     ort_abi::SessionCustomOps& library_ops) {
+  const SessionOptions made = options.made();
+  const ort_abi::ModelSource source = source_of(model);
   const UnlockedInterpreter unlocked;
   const CustomOpScope scope(&library_ops);
-  if (!options.fixed_dims.empty())
-    return Session(ort_abi::with_fixed_dims(source, options.fixed_dims, made.load), made);
-  return source.path ? Session(*source.path, made) : Session(source.bytes, made);
+  try {
+    if (!options.fixed_dims.empty())
+      return Session(ort_abi::with_fixed_dims(source, options.fixed_dims, made.load), made);
+    return source.path ? Session(*source.path, made) : Session(source.bytes, made);
+  } catch (const Error& error) {
+    ort_abi::refuse_load(source, error);
+  }
+}
+
+PySession::Nodes nodes_of(const Graph& graph) {
+  PySession::Nodes nodes;
+  for (const auto& node : graph.nodes())
+    nodes.emplace_back(node->name, node->op->domain, node->op->name);
+  return nodes;
+}
+
+// Nodes of the model as it is optimised, before kernels take several of them as one.
+PySession::Nodes assigned_nodes(const py::object& model, const PySessionOptions& options,
+                                ort_abi::SessionCustomOps& library_ops) {
+  const auto asked = options.config.find("session.record_ep_graph_assignment_info");
+  if (asked == options.config.end() || asked->second != "1") return {};
+  const auto level = static_cast<::GraphOptimizationLevel>(options.graph_optimization_level);
+  const ort_abi::ModelSource source = source_of(model);
+  const LoadOptions load = options.made().load;
+  const UnlockedInterpreter unlocked;
+  const CustomOpScope scope(&library_ops);
+  return nodes_of(*ort_abi::optimized_model(source, level, load).graph);
 }
 
 std::vector<const OrtCustomOpDomain*> domains_of(const PySessionOptions& options) {
@@ -43,10 +75,11 @@ py::object shape_object(const Type& type) {
   py::list dims;
   if (!type.is_tensor() || !type.shape) return dims;
   for (const Dim& dim : *type.shape) {
-    const std::string name = dim.is_known() ? "" : dim.text();
+    const std::string text = dim.is_known() ? "" : dim.text();
+    const std::string name(name_in_file(text));
     if (dim.is_known())
       dims.append(dim.value());
-    else if (name.starts_with('?'))  // the file gives it no name
+    else if (name.empty())
       dims.append(py::none());
     else
       dims.append(name);
@@ -71,14 +104,6 @@ void save_optimized(const PySession& session, const std::string& path) {
   save_model(session.session().model(), path, ort_abi::save_options_of(config));
 }
 
-// Name, domain and operator of the nodes that the session runs.
-std::vector<std::tuple<std::string, std::string, std::string>> nodes_of(const PySession& session) {
-  std::vector<std::tuple<std::string, std::string, std::string>> nodes;
-  for (const auto& node : session.session().graph().nodes())
-    nodes.emplace_back(node->name, node->op->domain, node->op->name);
-  return nodes;
-}
-
 }  // namespace
 
 PySession::PySession(const py::object& model, const PySessionOptions& options)
@@ -86,7 +111,8 @@ PySession::PySession(const py::object& model, const PySessionOptions& options)
       logger_({}, ORT_LOGGING_LEVEL_WARNING, options.logid),
       config_({options.config.begin(), options.config.end()}),
       library_ops_(domains_of(options), logger_, config_),
-      session_(load_session(model, options, library_ops_)) {
+      session_(load_session(model, options, library_ops_)),
+      nodes_(assigned_nodes(model, options, library_ops_)) {
   if (options_.enable_profiling)
     profile_.begin(options_.profile_file_prefix, ort_abi::Profile::Clock::now());
   required_ = session_.inputs().size();
@@ -297,7 +323,7 @@ void bind_session(py::module_& module) {
           [](PySession& self) { return self.profile().start_nanoseconds(); },
           "When measuring began, by the clock of time.monotonic_ns(); 0 where it did not.")
       .def("_save_optimized", &save_optimized)
-      .def("_nodes", &nodes_of);
+      .def("_nodes", &PySession::nodes);
 }
 
 }  // namespace sardonyx::python

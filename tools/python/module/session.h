@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "executor/ort_abi/custom_ops/domain.h"
@@ -44,6 +46,11 @@ class PySession {
   // The value of the input of this name from an array, a list or a dict.
   Datum input_value(const std::string& name, const py::object& object) const;
 
+  // Name, domain and operator of the nodes that a provider is assigned, where the entry
+  // session.record_ep_graph_assignment_info asks for them.
+  using Nodes = std::vector<std::tuple<std::string, std::string, std::string>>;
+  const Nodes& nodes() const { return nodes_; }
+
   // What the session measured, where the options ask for it.
   ort_abi::Profile& profile() { return profile_; }
 
@@ -63,6 +70,7 @@ class PySession {
   OrtKeyValuePairs config_;
   ort_abi::SessionCustomOps library_ops_;
   Session session_;
+  Nodes nodes_;
   std::vector<Input> inputs_;
   size_t required_ = 0;
   ort_abi::Profile profile_;

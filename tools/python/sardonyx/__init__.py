@@ -34,7 +34,6 @@ from ._sardonyx import (  # noqa: F401
     OrtValue,
     RunOptions,
     RuntimeException,
-    SessionOptions,
     SparseTensor,
     __version__,
     check_model,
@@ -49,6 +48,8 @@ from ._sardonyx import (  # noqa: F401
 
 from ._devices import (  # noqa: F401
     OrtCompileApiFlags,
+    OrtCompiledModelCompatibility,
+    OrtDeviceEpIncompatibilityReason,
     OrtEpAssignedNode,
     OrtEpAssignedSubgraph,
     OrtEpDevice,
@@ -56,7 +57,12 @@ from ._devices import (  # noqa: F401
     OrtHardwareDeviceType,
     OrtValueVector,
     copy_tensors,
+    get_compatibility_info_from_model,
+    get_compatibility_info_from_model_bytes,
     get_ep_devices,
+    get_hardware_device_ep_incompatibility_details,
+    get_hardware_devices,
+    get_model_compatibility_for_ep_devices,
     has_collective_ops,
     preload_dlls,
     register_execution_provider_library,
@@ -79,6 +85,11 @@ from ._providers import (  # noqa: F401
     check_and_normalize_provider_args as _normalized,
     get_all_providers,
     get_available_providers,
+)
+from ._session_options import (  # noqa: F401
+    OrtExecutionProviderDevicePolicy,
+    SessionOptions,
+    select_devices as _select_devices,
 )
 from ._options_in_models import options_in_model as _options_in_model
 
@@ -240,6 +251,7 @@ class InferenceSession(_sardonyx.Session):
         if os.environ.get("ORT_LOAD_CONFIG_FROM_MODEL") == "1":
             options = _options_in_model(_sardonyx.Session(model, options).get_modelmeta(), options)
         super().__init__(model, options)
+        _select_devices(options, self.get_modelmeta)
         self._options = options
         if options.optimized_model_filepath:
             self._save_optimized(options.optimized_model_filepath)

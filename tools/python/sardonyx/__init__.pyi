@@ -47,6 +47,15 @@ class OrtSparseFormat:
     ORT_SPARSE_CSRC: OrtSparseFormat
     ORT_SPARSE_BLOCK_SPARSE: OrtSparseFormat
 
+class OrtExecutionProviderDevicePolicy(enum.Enum):
+    DEFAULT: int
+    PREFER_CPU: int
+    PREFER_NPU: int
+    PREFER_GPU: int
+    MAX_PERFORMANCE: int
+    MAX_EFFICIENCY: int
+    MIN_OVERALL_POWER: int
+
 class SessionOptions:
     intra_op_num_threads: int
     inter_op_num_threads: int
@@ -78,6 +87,13 @@ class SessionOptions:
     def add_free_dimension_override_by_name(self, dim_name: str, dim_value: int) -> None: ...
     def add_free_dimension_override_by_denotation(self, dim_denotation: str, dim_value: int) -> None: ...
     def register_custom_ops_library(self, library_path: str) -> None: ...
+    def add_provider(self, name: str, options: Optional[Dict[str, str]] = None) -> None: ...
+    def add_provider_for_devices(
+        self, ep_devices: Sequence[Any], provider_options: Optional[Dict[str, str]] = None
+    ) -> None: ...
+    def set_provider_selection_policy(self, policy: OrtExecutionProviderDevicePolicy) -> None: ...
+    def set_provider_selection_policy_delegate(self, delegate: Callable[..., Sequence[Any]]) -> None: ...
+    def has_providers(self) -> bool: ...
 
 class RunOptions:
     log_severity_level: int

@@ -1,8 +1,9 @@
 """Names of onnxruntime about providers, their devices and vectors of values, where there is the CPU alone."""
 import enum
+import os
 
 from ._memory import cpu_memory_info
-from ._sardonyx import InvalidArgument, NotImplemented, OrtValue
+from ._sardonyx import InvalidArgument, NoSuchFile, NotImplemented, OrtValue, _cpu, _metadata_prop
 
 
 class OrtValueVector(list):
@@ -54,7 +55,8 @@ class OrtHardwareDeviceType(enum.IntEnum):
 class OrtHardwareDevice:
     """The CPU."""
 
-    type, vendor, vendor_id, device_id = OrtHardwareDeviceType.CPU, "", 0, 0
+    type = OrtHardwareDeviceType.CPU
+    vendor, vendor_id, device_id = _cpu()
 
     @property
     def metadata(self):
@@ -109,6 +111,65 @@ class OrtCompileApiFlags(enum.IntFlag):
 def get_ep_devices():
     """The devices of all providers: that of the CPU's."""
     return [OrtEpDevice()]
+
+
+def get_hardware_devices():
+    """The devices that providers could run on: the CPU."""
+    return [OrtHardwareDevice()]
+
+
+class OrtCompiledModelCompatibility(enum.Enum):
+    """Whether what was compiled for a provider suits it."""
+
+    EP_NOT_APPLICABLE = 0
+    EP_SUPPORTED_OPTIMAL = 1
+    EP_SUPPORTED_PREFER_RECOMPILATION = 2
+    EP_UNSUPPORTED = 3
+
+
+class OrtDeviceEpIncompatibilityReason(enum.IntFlag):
+    """Why a device does not suit a provider."""
+
+    NONE = 0
+    DRIVER_INCOMPATIBLE = 1
+    DEVICE_INCOMPATIBLE = 2
+    MISSING_DEPENDENCY = 4
+    UNKNOWN = -(1 << 31)
+
+
+def get_model_compatibility_for_ep_devices(ep_devices, compatibility_info):
+    """The CPU's provider takes any model and has no say about compiled ones."""
+    if not isinstance(compatibility_info, str):
+        raise TypeError("compatibility_info: expected str, got %s" % type(compatibility_info).__name__)
+    if not ep_devices:
+        raise InvalidArgument("get_model_compatibility_for_ep_devices: expected at least one device")
+    return OrtCompiledModelCompatibility.EP_NOT_APPLICABLE
+
+
+def get_hardware_device_ep_incompatibility_details(ep_name, hw):
+    """What keeps the device from the provider: nothing ever keeps the CPU from its own."""
+    if ep_name != OrtEpDevice.ep_name:
+        raise InvalidArgument("ep_name: expected %r, got %r" % (OrtEpDevice.ep_name, ep_name))
+    return {"reasons_bitmask": int(OrtDeviceEpIncompatibilityReason.NONE), "notes": None, "error_code": 0}
+
+
+def _compatibility_info(model, ep_type):
+    if not model or not ep_type:
+        raise InvalidArgument("expected a model and the name of a provider")
+    return _metadata_prop(model, "ep_compatibility_info." + ep_type)
+
+
+def get_compatibility_info_from_model(model_path, ep_type):
+    """What the provider wrote into the model's metadata; None where it wrote nothing."""
+    path = os.fspath(model_path)
+    if path and not os.path.exists(path):
+        raise NoSuchFile("Load model %s failed. File doesn't exist" % path)
+    return _compatibility_info(path, ep_type)
+
+
+def get_compatibility_info_from_model_bytes(model_bytes, ep_type):
+    """The same of a model as bytes."""
+    return _compatibility_info(bytes(model_bytes), ep_type)
 
 
 def preload_dlls(cuda=True, cudnn=True, msvc=True, directory=None):

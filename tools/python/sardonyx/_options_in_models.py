@@ -1,7 +1,8 @@
 """Options that a model brings with it, in its metadata: the entry "ort_config", with ORT_LOAD_CONFIG_FROM_MODEL=1."""
 import json
 
-from ._sardonyx import ExecutionMode, Fail, GraphOptimizationLevel, SessionOptions
+from ._sardonyx import ExecutionMode, Fail, GraphOptimizationLevel
+from ._session_options import SessionOptions
 
 _KEY = "ort_config"
 _NUMBERS = ("intra_op_num_threads", "inter_op_num_threads")

@@ -7,6 +7,7 @@ from onnx import TensorProto, helper
 
 import sardonyx
 from sardonyx import backend
+from sardonyx.backend import backend as backend_names
 
 import models
 
@@ -53,6 +54,7 @@ class Backend(unittest.TestCase):
         np.testing.assert_array_equal(ready.run({"a": a, "b": a})[1], a * a)
         self.assertTrue(backend.supports_device("CPU") and not backend.supports_device("CUDA:1"))
         self.assertTrue(backend.is_compatible(model))
+        self.assertIs(backend_names.OnnxRuntimeBackend, backend.SardonyxBackend)
         self.assertFalse(backend.is_compatible(onnx.load_from_string(models.unary("NoSuchOp"))))
 
 

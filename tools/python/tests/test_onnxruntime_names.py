@@ -102,6 +102,116 @@ class OwnNames(unittest.TestCase):
             ort.InferenceSession(product()).get_provider_graph_assignment_info()
 
 
+    def test_nodes_of_a_chain(self):
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+        chain = models.model_of(
+            [
+                helper.make_node("Add", ["x", "x"], ["a"], name="first"),
+                helper.make_node("Mul", ["a", "x"], ["b"], name="second"),
+                helper.make_node("Add", ["b", "x"], ["y"], name="third"),
+            ],
+            [("x", TensorProto.FLOAT, [2, 2])],
+            [("y", TensorProto.FLOAT, [2, 2])],
+        )
+        parts = ort.InferenceSession(chain, options).get_provider_graph_assignment_info()
+        self.assertCountEqual([node.name for part in parts for node in part.get_nodes()], ["first", "second", "third"])
+
+    def test_plain_numbers_have_the_type_of_the_input(self):
+        (y,) = ort.InferenceSession(product()).run(None, {"x": X.tolist()})
+        np.testing.assert_array_equal(y, X * X)
+
+    def test_names_of_dims_are_those_of_the_file(self):
+        model = models.model_of(
+            [helper.make_node("Relu", ["x"], ["y"])],
+            [("x", TensorProto.FLOAT, ["None", 2])],
+            [("y", TensorProto.FLOAT, ["None", 2])],
+        )
+        session = ort.InferenceSession(model)
+        self.assertEqual((session.get_inputs()[0].shape, session.get_outputs()[0].shape), (["None", 2], ["None", 2]))
+
+    def test_models_that_are_refused_have_onnxruntimes_classes(self):
+        model = onnx.load_from_string(product())
+        model.graph.node[0].op_type = "NoSuchOp"
+        with self.assertRaisesRegex(ort.InvalidGraph, "No Op registered for NoSuchOp"):
+            ort.InferenceSession(model.SerializeToString())
+        model.graph.node[0].domain = "own"
+        model.opset_import.append(helper.make_opsetid("own", 1))
+        with self.assertRaisesRegex(ort.Fail, "own:NoSuchOp.* is not a registered function/op"):
+            ort.InferenceSession(model.SerializeToString())
+        with self.assertRaises(ort.InvalidProtobuf):
+            ort.InferenceSession(b"this is no model")
+
+
+class Compatibility(unittest.TestCase):
+    def test_what_providers_wrote_into_a_model(self):
+        model = onnx.load_from_string(product())
+        model.metadata_props.add(key="ep_compatibility_info.Own", value="for driver 3")
+        content = model.SerializeToString()
+        self.assertEqual(state.get_compatibility_info_from_model_bytes(content, "Own"), "for driver 3")
+        self.assertIsNone(state.get_compatibility_info_from_model_bytes(content, "Other"))
+        for wrong in ((b"this is no model", "Own"), (b"", "Own"), (content, "")):
+            with self.assertRaises(RuntimeError):
+                state.get_compatibility_info_from_model_bytes(*wrong)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.onnx"
+            path.write_bytes(content)
+            self.assertEqual(state.get_compatibility_info_from_model(path, "Own"), "for driver 3")
+            with self.assertRaises(ort.NoSuchFile):
+                state.get_compatibility_info_from_model(str(path) + ".none", "Own")
+
+    def test_the_cpu_and_its_provider(self):
+        (device,) = state.get_hardware_devices()
+        self.assertEqual(device.type, ort.OrtHardwareDeviceType.CPU)
+        details = state.get_hardware_device_ep_incompatibility_details("CPUExecutionProvider", device)
+        self.assertEqual((details["reasons_bitmask"], details["error_code"]), (0, 0))
+        with self.assertRaises(RuntimeError):
+            state.get_hardware_device_ep_incompatibility_details("", device)
+        self.assertEqual(
+            state.get_model_compatibility_for_ep_devices(ort.get_ep_devices(), "any"),
+            state.OrtCompiledModelCompatibility.EP_NOT_APPLICABLE,
+        )
+        with self.assertRaises(RuntimeError):
+            state.get_model_compatibility_for_ep_devices([], "any")
+        with self.assertRaises(TypeError):
+            state.get_model_compatibility_for_ep_devices(ort.get_ep_devices(), None)
+
+
+class ChosenProviders(unittest.TestCase):
+    def test_devices_and_policies(self):
+        options = ort.SessionOptions()
+        self.assertFalse(options.has_providers())
+        with self.assertRaises(ort.InvalidArgument):
+            options.add_provider("NoSuchExecutionProvider", {})
+        options.add_provider_for_devices(ort.get_ep_devices(), {})
+        self.assertTrue(options.has_providers())
+        by_policy = ort.SessionOptions()
+        by_policy.set_provider_selection_policy(ort.OrtExecutionProviderDevicePolicy.PREFER_GPU)
+        self.assertTrue(by_policy.has_providers())
+        ort.InferenceSession(product(), by_policy)
+
+    def test_a_function_that_selects(self):
+        told = []
+
+        def select(devices, model, runtime, most):
+            told.append((devices, model, most))
+            return devices[:1]
+
+        options = ort.SessionOptions()
+        options.set_provider_selection_policy_delegate(select)
+        ort.InferenceSession(product(), options)
+        ((devices, model, most),) = told
+        self.assertEqual(devices[0].ep_name, "CPUExecutionProvider")
+        self.assertTrue(model and most > 0)
+
+        def fail(*_):
+            raise ValueError("none will do")
+
+        options.set_provider_selection_policy_delegate(fail)
+        with self.assertRaisesRegex(ort.Fail, "none will do"):
+            ort.InferenceSession(product(), options)
+
+
 class Providers(unittest.TestCase):
     def normalized(self, providers, options=None):
         collection = importlib.import_module("sardonyx.capi.onnxruntime_inference_collection")

@@ -1,5 +1,5 @@
 """ONNX's backend interface (onnx.backend.base): prepare, run_model and run_node on sardonyx."""
-from . import InferenceSession, RunOptions
+from .. import InferenceSession, RunOptions
 
 
 class SardonyxBackendRep:
