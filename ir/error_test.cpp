@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <locale>
 #include <stop_token>
 
 #include "ir/buffer_pool.h"
@@ -18,6 +19,21 @@ constexpr ErrorCode kArgument = ErrorCode::kInvalidArgument, kModel = ErrorCode:
                     kExhausted = ErrorCode::kResourceExhausted, kInternal = ErrorCode::kInternal,
                     kUnsupported = ErrorCode::kUnsupported;
 constexpr int64_t kLargest = INT64_MAX;
+
+// ---- texts ----
+
+struct GroupedDigits : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(Text, IsTheSameInEveryLocale) {
+  const std::locale before = std::locale::global(std::locale({}, new GroupedDigits));
+  const std::string made = text(1234567, " ", 1.5);
+  std::locale::global(before);
+  EXPECT_EQ(made, "1234567 1.5");
+}
 
 // ---- tensors ----
 

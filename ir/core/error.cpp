@@ -1,11 +1,14 @@
 #include "ir/core/error.h"
 
+#include <locale>
 #include <sstream>
 
 namespace sardonyx {
 
 std::string detail::joined(std::initializer_list<TextPart> parts) {
   std::ostringstream out;
+  // The program's locale may group digits, and these texts are names and files' contents as well.
+  out.imbue(std::locale::classic());
   for (const TextPart& part : parts)
     out << part;
   return out.str();
