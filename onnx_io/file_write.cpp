@@ -1,6 +1,7 @@
 #include "onnx_io/file_write.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,32 @@ int own_descriptor(const std::filesystem::path& path) {
   if (error || folder != text("/proc/", getpid(), "/fd")) return -1;
   return std::atoi(path.filename().c_str());
 }
+
+// A write beyond the process's limit of file sizes (RLIMIT_FSIZE) is an error (EFBIG) while one of
+// these is there, and does not end the program by SIGXFSZ, which goes to the thread that writes.
+class FileSizeSignalScope {
+ public:
+  FileSizeSignalScope() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~FileSizeSignalScope() {
+    const int error = errno;
+    const timespec at_once{};
+    if (!was_pending_) sigtimedwait(&signal_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+  FileSizeSignalScope(const FileSizeSignalScope&) = delete;
+  FileSizeSignalScope& operator=(const FileSizeSignalScope&) = delete;
+
+ private:
+  sigset_t signal_, before_;
+  bool was_pending_ = false;
+};
 
 // Where the links lead to whose last name is `path`; the file need not be there. Stops at a
 // descriptor's link, which is no name of a file.
@@ -105,6 +132,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::write(std::span<const std::byte> bytes) {
   // Small enough that a cancellation acts soon.
   constexpr size_t kPiece = size_t{16} << 20;
+  const FileSizeSignalScope no_signal;
   while (!bytes.empty()) {
     check_interrupted();
     const ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kPiece));

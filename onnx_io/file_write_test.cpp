@@ -2,12 +2,15 @@
 #include "onnx_io/file_write.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <thread>
 
+#include "ir/core/error.h"
 #include "onnx_io/unfinished_files.h"
 #include "tests/support/temporary_folder.h"
 
@@ -89,6 +92,25 @@ TEST(FileWrite, PermissionsStayAndNewFilesObeyTheMask) {
     EXPECT_EQ(bits_of_file(file), bits);
   }
   umask(before);
+}
+
+// The system ends by SIGXFSZ who writes beyond that limit, unless the writer sees to it.
+TEST(FileWrite, ALimitOfFileSizesIsAnError) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "file";
+  write_atomically(file, "old");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{100, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(write_atomically(file, std::string(1000, 'x')), Error);
+  write_atomically(folder.path() / "other", "fits");
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  sigset_t pending;
+  EXPECT_EQ(sigpending(&pending), 0);
+  EXPECT_EQ(sigismember(&pending, SIGXFSZ), 0);
+  EXPECT_EQ(all_of(file), "old");
+  EXPECT_EQ(entries_of(folder.path()), 2);
 }
 
 TEST(FileWrite, WhatIsUnfinishedCanBeRemoved) {
