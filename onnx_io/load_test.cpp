@@ -256,6 +256,22 @@ TEST(Load, SubgraphsSeeOuterValues) {
   EXPECT_EQ(run(model, {Tensor::scalar(false), floats({1})})[0].tensor(), floats({-1}));
 }
 
+// The place of the condition counts as an input, though it is empty and nothing follows.
+TEST(Load, ALoopMayEndWithItsCount) {
+  ModelBuilder model;
+  model.graph().input("x", DType::kFloat, {{2}});
+  model.graph().initializer("n", Tensor::scalar<int64_t>(2));
+  GraphBuilder body = add_subgraph(model.graph().node("Loop", {"n", ""}, {"y"}), "body");
+  body.input("i", DType::kInt64, std::vector<DimSpec>{});
+  body.input("goes_on", DType::kBool, std::vector<DimSpec>{});
+  body.node("Identity", {"goes_on"}, {"goes_on_out"});
+  body.node("Neg", {"x"}, {"row"});
+  body.output("goes_on_out");
+  body.output("row");
+  model.graph().output("y");
+  EXPECT_EQ(run(model, {floats({1, 2})})[0].tensor(), Tensor::of<float>({-1, -2, -1, -2}, {2, 2}));
+}
+
 TEST(Load, SubgraphsMayNotShadow) {
   ModelBuilder model;
   GraphBuilder graph = model.graph();

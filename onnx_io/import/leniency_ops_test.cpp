@@ -131,6 +131,20 @@ TEST(Leniency, LoadsNodesWithANamedWarning) {
        "flag-value",
        {x},
        {1}},
+      {"saturate of 2: what is too large is infinite",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kFloat, {{1}});
+         const auto to = static_cast<int64_t>(DType::kFloat8E5M2);
+         model.graph().node("Cast", {"x"}, {"small"}, {{"saturate", int64_t{2}}, {"to", to}});
+         model.graph().node("Cast", {"small"}, {"y"},
+                            {{"to", static_cast<int64_t>(DType::kFloat)}});
+         model.graph().output("y");
+         return model;
+       },
+       "flag-value",
+       {floats({1e6f})},
+       {std::numeric_limits<double>::infinity()}},
       {"largest of 2",
        [] {
          ModelBuilder model = with_op("TopK", {"x", "k"}, {{"largest", int64_t{2}}}, {1, 3});
@@ -215,6 +229,30 @@ TEST(Leniency, AScaleOfAnyLengthMayBeOne) {
                   testing::Pointwise(testing::DoubleNear(1e-5), {-2, 2, 3, -3}));
       EXPECT_THROW(run(model, {x, floats({1, 2, 3})}), Error);
     }
+  }
+}
+
+// One number may come as a vector, whose length a run tells.
+TEST(Leniency, AScaleOrZeroPointOfAnyLengthMayBeOne) {
+  for (const bool is_scale : {false, true}) {
+    ModelBuilder model(13);
+    model.graph().input("x", DType::kFloat, {{2}});
+    const std::vector<DimSpec> scalar, list{"k"};
+    model.graph().input("scale", DType::kFloat, is_scale ? list : scalar);
+    model.graph().input("zero", DType::kUInt8, is_scale ? scalar : list);
+    model.graph().node("QuantizeLinear", {"x", "scale", "zero"}, {"y"});
+    model.graph().output("y");
+    const auto result_of = [&](const Shape& shape) {
+      const Shape none;
+      const Tensor scale = Tensor::of<float>({0.5f, 0.5f}, {2});
+      const Tensor zero = Tensor::of<uint8_t>({3, 3}, {2});
+      const auto part = [&](const Tensor& all, bool is_list) {
+        return all.slice(0, is_list ? shape[0] : 1).reshaped(is_list ? shape : none);
+      };
+      return run(model, {floats({1, 2}), part(scale, is_scale), part(zero, !is_scale)});
+    };
+    EXPECT_THAT(result_of({1})[0].tensor().to_doubles(), ElementsAre(5, 7));
+    EXPECT_THROW(result_of({2}), Error);
   }
 }
 

@@ -106,6 +106,7 @@ constexpr std::string_view kSetByOneAlone[] = {
 
 bool is_set_by_one_alone(std::string_view op, std::string_view flag) {
   if (op == "SplitToSequence") return false;
+  if (flag == "saturate") return op == "Cast" || op == "CastLike";
   return std::ranges::count(kSetByOneAlone, flag) > 0 || (op == "Unique" && flag == "sorted");
 }
 
@@ -204,8 +205,19 @@ void Importer::note_empty_tuples(const RawCall& call, const NodeProto& node) con
                      "): expected tuples of 1 index or more; each gives all of the data");
 }
 
+// The condition's place counts as an input though it is empty, as in Loop(n, ""): what a node
+// leaves out at its end is cut off, and the row of Loop asks for both.
+void fill_condition(RawCall& call, const NodeProto& node) {
+  constexpr size_t kCondition = 1;
+  const bool is_loop = call.domain.empty() && call.op == "Loop";
+  if (!is_loop || node.input_size() <= static_cast<int>(kCondition)) return;
+  if (call.inputs.size() <= kCondition)
+    call.set_input(kCondition, call.emitter.constant(Tensor::scalar(true)));
+}
+
 // torch.stft is exported with a signal of rank 2, without the dim of real and imaginary parts.
 void Importer::mend(RawCall& call, const NodeProto& node) const {
+  fill_condition(call, node);
   mend_ranks(call, node);
   mend_axes(call, node);
   mend_flags(call, node);

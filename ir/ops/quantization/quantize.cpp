@@ -51,13 +51,19 @@ bool is_single(const Dims& shape) {
   return shape.empty() || (shape.size() == 1 && shape[0] == 1);
 }
 
+// Whether a run may find one number here.
+bool may_be_single(const Dims& shape) {
+  return shape.empty() || (shape.size() == 1 && (!shape[0].is_known() || shape[0] == 1));
+}
+
 // The zero point has the scale's shape, but that one number may come as a scalar or as a vector of
-// one.
+// one. Where one of them is a vector whose length a run tells, it is compared then.
 void check_zero_point(InferContext& c) {
   if (!c.has(2) || !c.shape(1) || !c.shape(2)) return;
   const Dims &scale = *c.shape(1), &zero_point = *c.shape(2);
   if (is_single(scale) && is_single(zero_point)) return;
   if (scale.size() != zero_point.size()) {
+    if (may_be_single(scale) && may_be_single(zero_point)) return;
     c.fail_input(2, "must have the shape of the scale, ", to_text(scale));
   }
   for (size_t i = 0; i < scale.size(); ++i) {
