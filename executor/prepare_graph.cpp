@@ -19,6 +19,23 @@ bool has_kernel(const OpDef& op, std::span<const Provider* const> providers) {
   });
 }
 
+bool has_unknown_shape(const Node& node) {
+  return std::ranges::any_of(node.inputs, [](const Value* input) {
+    return input && input->type.is_tensor() && !input->type.known_shape();
+  });
+}
+
+// A body may have to know a rank that a run alone tells. Its node stays then, and each plan runs
+// the body for the shapes at hand.
+bool expands_body(Graph& graph, Node& node) {
+  try {
+    return passes::expand_body(graph, node);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported || !has_unknown_shape(node)) throw;
+    return false;
+  }
+}
+
 // Bodies may contain ops with bodies, so the traversal continues with the inserted nodes.
 size_t expand_bodies(Graph& graph, std::span<const Provider* const> providers) {
   size_t expanded = 0;
@@ -28,13 +45,12 @@ size_t expand_bodies(Graph& graph, std::span<const Provider* const> providers) {
       expanded += expand_bodies(*inner, providers);
     const OpDef& op = *node.op;
     const bool runs = op.reference || op.evaluate || has_kernel(op, providers);
-    if (runs || !op.body) {
+    const bool is_first = at == graph.nodes().begin();
+    const auto before = is_first ? at : std::prev(at);
+    if (runs || !op.body || !expands_body(graph, node)) {
       ++at;
       continue;
     }
-    const bool is_first = at == graph.nodes().begin();
-    const auto before = is_first ? at : std::prev(at);
-    passes::expand_body(graph, node);
     ++expanded;
     at = is_first ? graph.nodes().begin() : std::next(before);
   }
