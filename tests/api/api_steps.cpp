@@ -11,6 +11,11 @@ std::span<const std::byte> bytes_of(const Tensor& tensor) {
   return {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()};
 }
 
+// What addresses of such elements are multiples of.
+size_t alignment_of(DType dtype) {
+  return std::min<size_t>(bytes_for(dtype, 1), alignof(double));
+}
+
 bool is_plain(const Datum& datum) {
   return datum.is_tensor() && datum.tensor().dtype() != DType::kString;
 }
@@ -68,10 +73,14 @@ void CallerSteps::start_anew() {
     set_input(i, none);
 }
 
-CallerSteps::Place CallerSteps::place_for(DType dtype, const Shape& shape, size_t slack) const {
+// At any address that elements of that type may have, not just those that an allocator gives.
+CallerSteps::Place CallerSteps::place_for(DType dtype, const Shape& shape, size_t slack,
+                                          fuzz::Choices& choices) const {
   Place place;
-  place.memory = std::make_shared<CallerMemory>(bytes_for(dtype, element_count(shape)) + slack);
-  place.tensor = place.memory->tensor(dtype, shape, 0);
+  if (choices.one_in(2)) place.offset = alignment_of(dtype) * (1 + choices.below(3));
+  const size_t bytes = bytes_for(dtype, element_count(shape));
+  place.memory = std::make_shared<CallerMemory>(place.offset + bytes + slack);
+  place.tensor = place.memory->tensor(dtype, shape, place.offset);
   return place;
 }
 
@@ -95,7 +104,7 @@ void CallerSteps::set_input(size_t index, fuzz::Choices& choices) {
     const bool stays = before.is_set() && before.tensor.dtype() == tensor.dtype() &&
                        before.tensor.shape() == tensor.shape() && choices.one_in(3);
     if (!stays) {
-      Place place = place_for(tensor.dtype(), tensor.shape(), 64);
+      Place place = place_for(tensor.dtype(), tensor.shape(), 64, choices);
       memories_.push_back(place.memory);
       inputs_[index] = std::move(place);
     }
@@ -115,14 +124,16 @@ void CallerSteps::bind_output(fuzz::Choices& choices) {
   Place place;
   if (choices.one_in(2) && !inputs_.empty()) {
     const Place& input = inputs_[choices.below(inputs_.size())];
-    const size_t offset = choices.one_in(4) ? std::min<size_t>(8 * choices.below(4), 24) : 0;
+    const size_t behind = choices.one_in(4) ? 8 * choices.below(4) : 0;
+    const size_t unit = alignment_of(result.dtype());
+    const size_t offset = (input.offset + behind + unit - 1) / unit * unit;
     if (!input.is_set() || input.memory->size() < offset + result.bytes()) return;
     place = {input.memory, offset, input.memory->tensor(result.dtype(), result.shape(), offset)};
     note(text("bind ", index, " to an input's memory + ", offset));
   } else {
     Shape shape = result.shape();
     if (choices.one_in(8)) shape.push_back(1);
-    place = place_for(result.dtype(), shape, 0);
+    place = place_for(result.dtype(), shape, 0, choices);
     memories_.push_back(place.memory);
     note(text("bind ", index));
   }

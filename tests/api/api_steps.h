@@ -49,7 +49,7 @@ class CallerSteps {
   bool is_in_use(const CallerMemory& memory) const;
   bool overlaps_memory(const Datum& datum) const;
   bool has_overlapping_outputs() const;
-  Place place_for(DType dtype, const Shape& shape, size_t slack) const;
+  Place place_for(DType dtype, const Shape& shape, size_t slack, fuzz::Choices& choices) const;
   [[noreturn]] void fail_with(const std::string& what) const;
   void note(const std::string& step) { history_ += step + "; "; }
 
