@@ -58,4 +58,8 @@ void remove_unfinished_files_on_signals() {
   }
 }
 
+void report_full_files() {
+  signal(SIGXFSZ, SIG_IGN);
+}
+
 }  // namespace sardonyx::tool

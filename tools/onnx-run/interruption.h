@@ -1,4 +1,4 @@
-// Ctrl-C as a request to stop.
+// Ctrl-C as a request to stop, and what becomes of other signals.
 #pragma once
 
 #include <stop_token>
@@ -15,5 +15,8 @@ bool was_interrupted();
 // From now on SIGINT, SIGTERM and SIGHUP remove the files that are being written beside others
 // before they end the process. Those that it was started to ignore stay ignored.
 void remove_unfinished_files_on_signals();
+
+// From now on a write beyond the limit of file sizes is an error, as on a full disk, and no signal.
+void report_full_files();
 
 }  // namespace sardonyx::tool

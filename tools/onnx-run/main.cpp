@@ -129,5 +129,6 @@ int run_and_deliver(int count, char** values) {
 
 int main(int count, char** values) {
   sardonyx::tool::remove_unfinished_files_on_signals();
+  sardonyx::tool::report_full_files();
   return sardonyx::tool::run_and_deliver(count, values);
 }

@@ -243,6 +243,14 @@ TEST_F(ProgramTest, LostOutputIsAnError) {
   }
 }
 
+TEST_F(ProgramTest, ALimitOfFileSizesIsAFullDisk) {
+  for (const char* arguments : {"list-ops >out", "optimize good.onnx out"}) {
+    const std::string limited =
+        "--version >/dev/null; ulimit -f 0; '" SARDONYX_BIN_DIR "/onnx-run' ";
+    EXPECT_EQ(run(limited + arguments + " 2>/dev/null; echo $?").out, "5\n") << arguments;
+  }
+}
+
 // Images that need no codec, by any of their endings.
 TEST_F(ProgramTest, ReadsImagesByTheirEndings) {
   const ValueInfo input{"x", Type::tensor(DType::kUInt8, Dims{1, 3, 1, 2})};
