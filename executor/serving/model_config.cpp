@@ -91,7 +91,9 @@ class ConfigReader {
     if (message_.model_operations().op_library_filename_size() > 0)
       unsupported("model_operations: libraries of custom operators are not loaded");
     if (message_.model_repository_agents().agents_size() > 0)
-      unsupported("model_repository_agents");
+      unsupported("model_repository_agents: none can be loaded; what '",
+                  message_.model_repository_agents().agents(0).name(),
+                  "' does is to be done before the model comes here");
     if (!message_.runtime().empty()) config_.without_effect.emplace_back("runtime");
     if (message_.response_cache().enable()) config_.without_effect.emplace_back("response_cache");
     if (message_.has_model_metrics()) config_.without_effect.emplace_back("model_metrics");
@@ -335,7 +337,8 @@ void ConfigReader::read_control(const inference::ModelSequenceBatching::ControlI
 }
 
 void ConfigReader::read_sequences(const inference::ModelSequenceBatching& message) {
-  if (message.iterative_sequence()) unsupported("iterative_sequence");
+  if (message.iterative_sequence())
+    unsupported("iterative_sequence: each request of an ONNX model runs once");
   SequenceConfig sequence;
   if (message.max_sequence_idle_microseconds() > 0)
     sequence.max_idle = microseconds(message.max_sequence_idle_microseconds());

@@ -168,8 +168,20 @@ void SequenceTable::set_idle_timer() {
   });
 }
 
+// A sequence has one state, and control inputs of one item.
+void SequenceTable::require_one_item(const InferRequest& request) const {
+  if (!scheduler_->policy().has_batch_dim) return;
+  for (const Datum& input : request.inputs) {
+    if (!input.defined() || input.tensor().rank() == 0 || input.tensor().shape()[0] == 1) continue;
+    refuse(Status::kInvalidArgument, "inference request to model '", model_,
+           "' must specify batch-size 1 due to requirements of sequence batcher, got ",
+           input.tensor().shape()[0]);
+  }
+}
+
 SequenceTable::SequencePointer SequenceTable::sequence_of(const InferRequest& request) {
   const SequenceControl& control = request.sequence;
+  require_one_item(request);
   if (!control.has_id()) {
     refuse(Status::kInvalidArgument, "inference request to model '", model_,
            "' must specify a non-zero or non-empty correlation ID (parameter sequence_id)");

@@ -73,6 +73,7 @@ class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
     RequestPointer first;
   };
 
+  void require_one_item(const InferRequest& request) const;
   SequencePointer sequence_of(const InferRequest& request);
   SequencePointer begin(const std::string& key, const SequenceControl& control);
   void remove_idle(Clock::time_point now);

@@ -38,7 +38,8 @@ class SequenceTest : public RepositoryTest {
     if (timeout.count() > 0) request.timeout = timeout;
     request.sequence = {"", id, start, end};
     std::vector<NamedTensor> inputs;
-    inputs.push_back({"x", Tensor::of<float>({value}, {1, 1})});
+    inputs.push_back({"x", Tensor::of<float>(std::vector<float>(items_, value),
+                                             {static_cast<int64_t>(items_), 1})});
     served_->fill(request, std::move(inputs), {});
     const auto promise = std::make_shared<std::promise<InferResult>>();
     last_ = served_->submit(std::move(request), [promise](InferResult&& result) {
@@ -57,6 +58,7 @@ class SequenceTest : public RepositoryTest {
   std::unique_ptr<ModelRepository> repository_;
   ModelRepository::ModelPointer served_;
   ServedModel::Ticket last_;  // of the request that was begun last
+  size_t items_ = 1;          // of each request
 };
 
 TEST_F(SequenceTest, StatesGoFromOneRequestToTheNext) {
@@ -69,6 +71,15 @@ TEST_F(SequenceTest, StatesGoFromOneRequestToTheNext) {
   EXPECT_EQ(ask(2, 1, false, true), 8);
   EXPECT_EQ(ask(1, 1, false, false), 7);
   EXPECT_EQ(ask(2, 1, false, false), -1);  // has ended
+}
+
+TEST_F(SequenceTest, ARequestOfSeveralItemsIsRefusedAndBeginsNothing) {
+  serve("");
+  items_ = 2;
+  EXPECT_THAT(begin(1, 5, true, false).get().error->message(),
+              HasSubstr("model 'sum' must specify batch-size 1 due to requirements of sequence"));
+  items_ = 1;
+  EXPECT_THAT(begin(1, 5, false, false).get().error->message(), HasSubstr("START flag"));
 }
 
 TEST_F(SequenceTest, WhatFollowsAnEndNeedsAStartHoweverQuicklyItComes) {
