@@ -181,6 +181,14 @@ std::string Padding::key(std::span<const Datum> inputs) const {
   return key;
 }
 
+int64_t Padding::elements(std::span<const Datum> inputs) const {
+  int64_t count = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs_[i].is_padded && inputs[i].defined()) count += inputs[i].tensor().count();
+  }
+  return count;
+}
+
 std::vector<Datum> Padding::join(std::span<const std::span<const Datum>> requests) const {
   if (requests.size() == 1) return {requests[0].begin(), requests[0].end()};
   std::vector<Datum> joined(requests[0].size());

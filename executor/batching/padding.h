@@ -22,6 +22,8 @@ class Padding {
   // What requests that may run as one batch have in common: all but the lengths, which are less
   // than twice each other.
   std::string key(std::span<const Datum> inputs) const;
+  // Elements of the inputs that may be padded.
+  int64_t elements(std::span<const Datum> inputs) const;
   // One request after the other, each padded to the longest.
   std::vector<Datum> join(std::span<const std::span<const Datum>> requests) const;
   // A request's rows of output `index`, as long as for that request alone. Throws ServingError

@@ -1,6 +1,7 @@
 #include "executor/batching/scheduler.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "executor/batching/batch.h"
@@ -99,6 +100,10 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
     return job;
   }
   job->can_join = policy_.batches && job->items > 0 && job->items < policy_.max_batch;
+  if (job->can_join && policy_.padding) {
+    job->key = policy_.padding->key(job->request.inputs);
+    job->elements = policy_.padding->elements(job->request.inputs);
+  }
   job->level = level_of(job->request);
   const QueuePolicy& queue = policy_of(job->level);
   set_timeouts(*job, queue);
@@ -137,10 +142,7 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
         Failure::kRejected);
     return job;
   }
-  if (job->can_join) {
-    job->key = policy_.padding ? policy_.padding->key(job->request.inputs)
-                               : batch_key(job->request.inputs);
-  }
+  if (job->can_join && !policy_.padding) job->key = batch_key(job->request.inputs);
   enqueue(job);
   start_free_instances(lock);
   return job;
@@ -178,13 +180,26 @@ void Scheduler::unlink(Job& job) {
   --waiting_;
 }
 
-// Those of `level` that can run as one batch with `head`, in their order, until there are enough.
+// Those of `level` that can run as one batch with `head`, until there are enough: in their order,
+// or, where they are padded, those whose lengths are nearest first. `pads`: lengths may differ.
 std::vector<Scheduler::JobPointer> Scheduler::joinable(Level& level, const JobPointer& head,
-                                                       int64_t& items) {
-  std::vector<JobPointer> found;
+                                                       bool pads, int64_t& items) {
+  std::vector<JobPointer> candidates;
   for (const JobPointer& job : level) {
-    if (items >= policy_.max_batch) break;
     if (job == head || !job->can_join || job->key != head->key) continue;
+    const bool is_same = !policy_.padding || pads ||
+                         batch_key(job->request.inputs) == batch_key(head->request.inputs);
+    if (is_same) candidates.push_back(job);
+  }
+  if (policy_.padding) {
+    const auto distance = [&](const JobPointer& job) {
+      return std::abs(job->elements / job->items - head->elements / head->items);
+    };
+    std::ranges::stable_sort(candidates, {}, distance);
+  }
+  std::vector<JobPointer> found;
+  for (const JobPointer& job : candidates) {
+    if (items >= policy_.max_batch) break;
     if (items + job->items > policy_.max_batch) break;  // its turn is next
     items += job->items;
     found.push_back(job);
@@ -204,8 +219,9 @@ std::shared_ptr<Scheduler::Batch> Scheduler::next_batch() {
   batch->jobs = {head};
   batch->items = head->items;
   if (head->can_join) {
+    const bool pads = policy_.padding && waiting_ > 1 && padding_gain_.pads_next(head->key);
     for (auto& [number, level] : levels_) {
-      const auto more = joinable(level, head, batch->items);
+      const auto more = joinable(level, head, pads, batch->items);
       batch->jobs.insert(batch->jobs.end(), more.begin(), more.end());
     }
     // The largest preferred size that requests, which are never split, add up to.

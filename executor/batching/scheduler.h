@@ -12,6 +12,7 @@
 
 #include "executor/batching/infer_request.h"
 #include "executor/batching/padding.h"
+#include "executor/batching/padding_gain.h"
 #include "executor/session_options.h"
 
 namespace sardonyx::serving {
@@ -95,7 +96,8 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   void set_timer(const JobPointer& job, Clock::time_point time);
   // What runs next, taken from the queue; null where nothing does. With the lock held.
   std::shared_ptr<Batch> next_batch();
-  std::vector<JobPointer> joinable(Level& level, const JobPointer& head, int64_t& items);
+  std::vector<JobPointer> joinable(Level& level, const JobPointer& head, bool pads, int64_t& items);
+  void count_padding(std::span<const JobPointer> jobs, Nanoseconds took);
   bool has_to_wait(const Batch& batch);
   void start_free_instances(std::unique_lock<std::mutex>& lock);
   void run(const std::shared_ptr<Batch>& batch);
@@ -131,6 +133,7 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   int free_;
   bool is_closed_ = false;
   std::optional<RunThreads::Timer> wake_;
+  PaddingGain padding_gain_;
   std::atomic<int64_t> typical_ns_ = -1;  // of a run, of late; -1: there was none
 
   std::mutex order_mutex_;

@@ -15,6 +15,7 @@ class Scheduler::Job {
   InferDone done;
   std::string key;  // batch_key
   int64_t items = 1;
+  int64_t elements = 0;  // of inputs that may be padded
   uint64_t level = 0;
   uint64_t ordinal = 0;
   bool can_join = false;

@@ -109,6 +109,7 @@ void Scheduler::run_batch(Batch& batch) {
   statistics_->add_run(batch.items, shared.times);
   shared.started = started;
   shared.finished = Clock::now();
+  count_padding(batch.jobs, shared.finished - started);
   for (size_t i = 0; i < batch.jobs.size(); ++i) {
     InferResult result = shared;
     result.outputs = std::move(parts[i]);
@@ -138,7 +139,20 @@ void Scheduler::run_alone(Batch& batch, const JobPointer& job) {
     return;
   }
   statistics_->add_run(job->items, result.times);
+  count_padding(std::span(&job, 1), result.finished - result.started);
   finish(job, std::move(result), std::nullopt);
+}
+
+void Scheduler::count_padding(std::span<const JobPointer> jobs, Nanoseconds took) {
+  if (!policy_.padding || !jobs[0]->can_join) return;
+  const auto length = [](const JobPointer& job) { return job->elements / job->items; };
+  int64_t elements = 0;
+  bool is_padded = false;
+  for (const JobPointer& job : jobs) {
+    elements += job->elements;
+    is_padded |= length(job) != length(jobs[0]);
+  }
+  padding_gain_.add(jobs[0]->key, is_padded, elements, took);
 }
 
 std::vector<Datum> Scheduler::execute(Batch& batch, std::span<const Datum> inputs,
