@@ -132,6 +132,22 @@ TEST(SessionInputs, bools_of_a_graph_are_0_or_1_and_those_without_elements_are_l
   EXPECT_TRUE(outputs[1].tensor() == Tensor::of<bool>({true}, {1}));
 }
 
+TEST(SessionInputs, bools_that_are_compared_are_handed_on_as_0_or_1_beside) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Type type = Type::tensor(DType::kBool, Dims{Dim::symbol("n")});
+  const Val x = GraphEmitter::wrap(model.graph->add_input("x", type));
+  const Val y = GraphEmitter::wrap(model.graph->add_input("y", type));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Xor", {x, y})));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Concat", {x, x}, {{"axis", int64_t{0}}})));
+  const std::vector<Datum> outputs =
+      Session(std::move(model))
+          .run({{Datum(with_odd_bools(Tensor::of<bool>({true, false, true}, {3}))),
+                 Datum(with_odd_bools(Tensor::of<bool>({true, true, false}, {3})))}});
+  EXPECT_TRUE(outputs[0].tensor() == Tensor::of<bool>({false, true, true}, {3}));
+  EXPECT_TRUE(outputs[1].tensor() == Tensor::of<bool>({true, false, true, true, false, true}, {6}));
+}
+
 TEST(SessionOptions, out_of_range_values_are_refused) {
   const auto message = [](SessionOptions options) -> std::string {
     try {

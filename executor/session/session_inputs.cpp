@@ -51,6 +51,13 @@ bool is_scalar_in_disguise(const ValueInfo& input, const Datum& datum) {
          tensor.dtype() == input.type.dtype;
 }
 
+// Commutative ops of the table compute each element from both operands. Any other may hand on
+// elements of its inputs, or be replaced by one that does; custom ones may read them in any way.
+bool may_hand_on(const Use& use) {
+  const OpDef& op = *use.node->op;
+  return !op.is(kCommutative) || find_op(op.name, op.domain) != &op;
+}
+
 }  // namespace
 
 SessionInputs::SessionInputs(const Graph& graph, UnnamedDims& unnamed, bool is_strict)
@@ -61,6 +68,8 @@ SessionInputs::SessionInputs(const Graph& graph, UnnamedDims& unnamed, bool is_s
       infos_.push_back({input->name, unnamed.numbered(input->type)});
       defaults_.push_back(with_default ? Datum(*input->default_value) : Datum());
       is_read_.push_back(!input->uses.empty() || graph.is_output(*input));
+      is_handed_on_.push_back(graph.is_output(*input) ||
+                              std::ranges::any_of(input->uses, may_hand_on));
       required_ += with_default ? 0 : 1;
     }
   }
@@ -113,8 +122,9 @@ const Datum* SessionInputs::accepted(size_t index, const Datum& given,
     datum = &changed.emplace_back(given.tensor().reshaped({}));
   }
   check_given(input, *datum);
-  // The caller's memory is checked in each run, and never modified.
-  if (&given != &defaults_[index] && has_odd_bools(*datum))
+  // The caller's memory is checked in each run, and never modified. Where nobody hands elements on,
+  // kernels see for themselves what is true.
+  if (is_handed_on_[index] && &given != &defaults_[index] && has_odd_bools(*datum))
     datum = &changed.emplace_back(with_normal_bools(*datum));
   return datum;
 }

@@ -44,8 +44,8 @@ class SessionInputs {
   // `given` as input `index` of an executable. Throws kInvalidArgument where it does not have the
   // input's type and shape, but for a tensor of one element where a scalar is wanted: this is
   // reshaped, with a warning. An input that nothing in the model reads may be omitted. Bools that
-  // are neither 0 nor 1 are copied as such. What is made is put into `changed`, up to two for each
-  // input.
+  // are neither 0 nor 1 are copied as such where a node may hand them on. What is made is put into
+  // `changed`, up to two for each input.
   const Datum* accepted(size_t index, const Datum& given, std::pmr::vector<Datum>& changed,
                         NamedWarnings& warnings) const;
 
@@ -60,8 +60,9 @@ class SessionInputs {
  private:
   std::vector<ValueInfo> infos_;
   size_t required_ = 0;
-  std::vector<Datum> defaults_;  // by input
-  std::vector<bool> is_read_;    // by input: a node's, or an output
+  std::vector<Datum> defaults_;     // by input
+  std::vector<bool> is_read_;       // by input: a node's, or an output
+  std::vector<bool> is_handed_on_;  // by input: elements may get into outputs as they are
   SharedSymbols symbols_;
   bool is_strict_ = false;
 };
