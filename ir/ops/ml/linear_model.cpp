@@ -217,16 +217,26 @@ void infer_imputer(InferContext& c) {
   same_as_first(c);
 }
 
+// One value for all elements, or (step: 1) one for each of them. Without branches, so that
+// compilers make vectors of it.
+template <int step, typename T, typename Value>
+void impute_row(const T* x, size_t count, Value replaced, const Value* imputed, T* y) {
+  const bool replaces_nan = replaced != replaced;
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_missing = (x[i] == replaced) | (replaces_nan & (x[i] != x[i]));
+    const T value = static_cast<T>(imputed[i * step]);
+    y[i] = is_missing ? value : x[i];
+  }
+}
+
 template <typename T, typename Value>
 void impute(const KernelCall& call, Value replaced, const std::vector<Value>& imputed) {
   const T* x = call.inputs[0].data<T>();
   T* y = call.outputs[0].data<T>();
   const auto count = static_cast<size_t>(call.outputs[0].count());
-  const bool replaces_nan = replaced != replaced;
-  for (size_t i = 0; i < count; ++i) {
-    const bool is_missing = x[i] == replaced || (replaces_nan && x[i] != x[i]);
-    y[i] = is_missing ? static_cast<T>(imputed[i % imputed.size()]) : x[i];
-  }
+  if (imputed.size() == 1) return impute_row<0>(x, count, replaced, imputed.data(), y);
+  for (size_t at = 0; at < count; at += imputed.size())
+    impute_row<1>(x + at, std::min(imputed.size(), count - at), replaced, imputed.data(), y + at);
 }
 
 void imputer(const KernelCall& call) {

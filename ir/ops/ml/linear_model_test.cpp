@@ -167,6 +167,14 @@ TEST(Imputer, ReplacesValuesAndNans) {
   expect_near(run_op("ai.onnx.ml::Imputer", {Tensor::of<int64_t>({0, 1, 5, 0}, {2, 2})},
                      {{"imputed_value_int64s", Ints{3}}, {"replaced_value_int64", int64_t{5}}})[0],
               {0, 1, 3, 0}, 0);
+  std::vector<double> many(21), wanted;  // rows of 7: longer than vectors, with a rest
+  for (size_t i = 0; i < many.size(); ++i) {
+    many[i] = i % 4 == 0 ? -1 : static_cast<double>(i);
+    wanted.push_back(i % 4 == 0 ? static_cast<double>(i % 7 + 50) : many[i]);
+  }
+  const AttrMap by_feature{{"imputed_value_floats", Floats{50, 51, 52, 53, 54, 55, 56}},
+                           {"replaced_value_float", -1.0f}};
+  expect_near(run_op("ai.onnx.ml::Imputer", {Tensor::of(many, {3, 7})}, by_feature)[0], wanted, 0);
   EXPECT_NE(error_of("ai.onnx.ml::Imputer", {Tensor::vector<float>({1, 2, 3})},
                      {{"imputed_value_floats", Floats{1, 2}}}),
             "");
