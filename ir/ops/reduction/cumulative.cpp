@@ -108,6 +108,50 @@ void infer_trilu(InferContext& c) {
   same_as_first(c);
 }
 
+// Rows of up to this many bytes are taken through masks, longer ones in two pieces.
+constexpr size_t kMaskedBytes = 512;
+
+// Keeps one side of rows of one length: elements from `edge` on (`upper`), or those before it.
+template <typename T>
+class SideOfRows {
+ public:
+  SideOfRows(int64_t columns, bool upper) : columns_(columns), upper_(upper) {
+    if constexpr (std::is_unsigned_v<T>) {
+      if (static_cast<size_t>(columns) > kMasks) return;
+      is_masked_ = true;
+      // What is kept of a row begins `columns - edge` masks from the first one.
+      std::fill_n(masks_, columns, upper ? T{} : static_cast<T>(~T{}));
+      std::fill_n(masks_ + columns, columns, upper ? static_cast<T>(~T{}) : T{});
+    }
+  }
+
+  void keep(const T* from, int64_t edge, T* to) const {
+    if constexpr (std::is_unsigned_v<T>) {
+      if (is_masked_) return keep_masked(from, masks_ + columns_ - edge, to);
+    }
+    if (upper_) {
+      std::fill(to, to + edge, T{});
+      copy_elements(from + edge, columns_ - edge, to + edge);
+    } else {
+      copy_elements(from, edge, to);
+      std::fill(to + edge, to + columns_, T{});
+    }
+  }
+
+ private:
+  static constexpr size_t kMasks = std::is_unsigned_v<T> ? kMaskedBytes / sizeof(T) : 1;
+
+  // `to` may be `from`.
+  void keep_masked(const T* from, const T* masks, T* to) const {
+    for (int64_t i = 0; i < columns_; ++i)
+      to[i] = static_cast<T>(from[i] & masks[i]);
+  }
+
+  int64_t columns_;
+  bool upper_, is_masked_ = false;
+  T masks_[2 * kMasks];
+};
+
 void run_trilu(const KernelCall& call) {
   constexpr int64_t kElementsBetweenChecks = 1 << 16;
   const bool upper = call.attrs<TriluAttrs>().upper;
@@ -115,24 +159,20 @@ void run_trilu(const KernelCall& call) {
   const int64_t k = call.has(1) ? *call.inputs[1].data<int64_t>() : 0;
   const int64_t rows = in.shape[in.rank() - 2], columns = in.shape[in.rank() - 1];
   const int64_t matrices = rows == 0 || columns == 0 ? 0 : in.count() / (rows * columns);
+  const int64_t first = std::clamp<int64_t>(k, -rows, columns) + (upper ? 0 : 1);
   dispatch_width(in.dtype, [&]<typename T>() {
     const T* from = in.data<T>();
     T* to = call.outputs[0].data<T>();
-    const int64_t lines_between_checks = kElementsBetweenChecks / std::max<int64_t>(columns, 1) + 1;
-    for (int64_t line = 0; line < matrices * rows; ++line) {
-      if (line % lines_between_checks == 0) check_interrupted();
-      // Columns [0, edge) are below the diagonal k, or on it where the lower part is kept.
-      const int64_t diagonal = std::clamp<int64_t>(k, -rows, columns) + line % rows;
-      const int64_t edge = std::clamp<int64_t>(upper ? diagonal : diagonal + 1, 0, columns);
-      if (upper) {
-        std::fill(to, to + edge, T{});
-        copy_elements(from + edge, columns - edge, to + edge);
-      } else {
-        copy_elements(from, edge, to);
-        std::fill(to + edge, to + columns, T{});
+    const SideOfRows<T> side(columns, upper);
+    const int64_t matrices_between_checks = kElementsBetweenChecks / (rows * columns + 1) + 1;
+    for (int64_t matrix = 0; matrix < matrices; ++matrix) {
+      if (matrix % matrices_between_checks == 0) check_interrupted();
+      const int64_t rows_between_checks = kElementsBetweenChecks / columns + 1;
+      for (int64_t row = 0; row < rows; ++row, from += columns, to += columns) {
+        if (row > 0 && row % rows_between_checks == 0) check_interrupted();
+        // Columns [0, edge) are below the diagonal k, or on it where the lower part is kept.
+        side.keep(from, std::clamp<int64_t>(first + row, 0, columns), to);
       }
-      from += columns;
-      to += columns;
     }
   });
 }

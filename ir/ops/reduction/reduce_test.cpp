@@ -85,23 +85,33 @@ TEST(Reduce, CarriesElements) {
   EXPECT_EQ(infer_one("ReduceMean", {}).dims, std::nullopt);
 }
 
-// Matrices of a batch begin at row 0 each.
-TEST(Trilu, KeepsOneSideOfADiagonal) {
-  constexpr int64_t kMatrices = 3, kRows = 3, kColumns = 4;
-  std::vector<float> values(kMatrices * kRows * kColumns);
+// Matrices of a batch begin at row 0 each. `columns` times the size of an element is what a row has
+// in bytes, which decides how it is copied.
+template <typename T>
+void expect_sides_are_kept(int64_t rows, int64_t columns) {
+  constexpr int64_t kMatrices = 3;
+  std::vector<T> values(static_cast<size_t>(kMatrices * rows * columns));
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(i + 1);
-  const Tensor x = Tensor::of(values, {kMatrices, kRows, kColumns});
+    values[i] = static_cast<T>(i % 100 + 1);
+  const Tensor x = Tensor::of(values, {kMatrices, rows, columns});
   for (const int64_t upper : {0, 1}) {
     for (const int64_t k : {-9, -3, -1, 0, 2, 4, 9}) {
       const Tensor y = run("Trilu", {x, Tensor::scalar(k)}, {{"upper", upper}});
       for (size_t i = 0; i < values.size(); ++i) {
         const auto at = static_cast<int64_t>(i);
-        const int64_t diagonal = at % kColumns - at / kColumns % kRows;
+        const int64_t diagonal = at % columns - at / columns % rows;
         const bool is_kept = upper != 0 ? diagonal >= k : diagonal <= k;
-        EXPECT_EQ(y.values<float>()[i], is_kept ? values[i] : 0) << i << " for " << k;
+        ASSERT_EQ(y.values<T>()[i], is_kept ? values[i] : 0) << i << " for " << k;
       }
     }
+  }
+}
+
+TEST(Trilu, KeepsOneSideOfADiagonal) {
+  for (const int64_t columns : {4, 37, 128, 129}) {
+    expect_sides_are_kept<float>(3, columns);
+    expect_sides_are_kept<int8_t>(3, columns);
+    expect_sides_are_kept<int64_t>(140, columns);
   }
 }
 
