@@ -154,9 +154,28 @@ void fill(T* to, int64_t count, const T& value) {
 // Runs this short are copied in line: a call costs more.
 constexpr int64_t kShortRun = 8;
 
+// A run, `times` times: what is there already is copied in ever fewer calls.
+template <typename T>
+void repeat_run(const T* from, int64_t count, int64_t times, T* to) {
+  std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+  for (int64_t done = 1; done < times;) {
+    const int64_t more = std::min(done, times - done);
+    std::memcpy(to + done * count, to, static_cast<size_t>(more * count) * sizeof(T));
+    done += more;
+  }
+}
+
 template <typename T>
 void copy_runs(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows,
                int64_t columns) {
+  // Of shorter runs, memory would be read across the bounds of what was just written.
+  constexpr size_t kRepeatedBytes = 64, kNearBytes = 16 << 10;
+  if constexpr (!std::is_same_v<T, std::string>) {
+    const size_t bytes = static_cast<size_t>(columns) * sizeof(T);
+    if (from_step == 0 && to_step == columns && bytes >= kRepeatedBytes &&
+        bytes * static_cast<size_t>(rows) <= kNearBytes)
+      return repeat_run(from, columns, rows, to);
+  }
   for (int64_t row = 0; row < rows; ++row, from += from_step, to += to_step) {
     if (columns <= kShortRun) {
       for (int64_t column = 0; column < columns; ++column)
