@@ -139,8 +139,14 @@ void run_string_split(const EvalCall& call) {
   auto* out = call.tensor(0, DType::kString, shape).mutable_values<std::string>().data();
   const std::string_view* piece = pieces.data();
   for (const size_t count : counts) {
-    for (size_t i = 0; i < most; ++i)
-      assign_string(*out++, i < count ? *piece++ : std::string_view());
+    size_t characters = 0;
+    for (size_t i = 0; i < count; ++i) {
+      characters += piece->size();
+      assign_noted_string(*out++, *piece++);
+    }
+    for (size_t i = count; i < most; ++i)
+      (out++)->clear();
+    note_copied(characters + most * sizeof(std::string));
   }
 }
 

@@ -52,12 +52,26 @@ void set_case(std::string& result, std::string_view text, Casing casing, bool tu
   }
 }
 
+namespace {
+
+// Most words are too short for a call to pay.
+size_t find_character(std::string_view text, char sought) {
+  constexpr size_t kWord = 16;
+  const size_t near = std::min(text.size(), kWord);
+  for (size_t i = 0; i < near; ++i) {
+    if (text[i] == sought) return i;
+  }
+  return near < text.size() ? text.find(sought, near) : std::string_view::npos;
+}
+
+}  // namespace
+
 void split_at_separator(std::string_view text, std::string_view separator, int64_t max_splits,
                         Pieces& pieces) {
   SARDONYX_CHECK(!separator.empty());
   const char only = separator[0];
   for (int64_t splits = 0; max_splits < 0 || splits < max_splits; ++splits) {
-    const size_t at = separator.size() == 1 ? text.find(only) : text.find(separator);
+    const size_t at = separator.size() == 1 ? find_character(text, only) : text.find(separator);
     if (at == std::string_view::npos) break;
     pieces.push_back(text.substr(0, at));
     text.remove_prefix(at + separator.size());
