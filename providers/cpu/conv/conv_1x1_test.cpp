@@ -93,6 +93,11 @@ TEST(Pointwise, Planes) {
         check_planes(pointwise(inputs, outputs, 7, width, window_attrs(1, {1, 1}, {0, 0, 0, 0})));
     }
   }
+  for (const Ints& strides : {Ints{2, 2}, {1, 3}, {3, 1}, {2, 5}}) {
+    check_planes(pointwise(17, 14, 25, 67, window_attrs(1, strides, {0, 0, 0, 0})));
+    check_planes(pointwise(5, 11, 31, 60, window_attrs(3, strides, {0, 0, 0, 0})));
+  }
+  check_planes({{2, 20, 301}, {6, 10, 1}, window_attrs(2, {2}, {0, 0}, {1})});
   check_planes(pointwise(5, 11, 9, 9, window_attrs(3, {1, 1}, {0, 0, 0, 0})));
   ConvLayer deep = pointwise(2000, 40, 8, 9, window_attrs(1, {1, 1}, {0, 0, 0, 0}));
   deep.tolerance = 2e-4f;
