@@ -21,7 +21,7 @@ class IgemmTileKernel : public TiledConvKernel {
   ConvolutionRows rows_to(const TiledConvWork& share, int64_t group, const OutputTile& tile,
                           int64_t place) const;
   // Multiplies all rows by the share's outputs. Returns false once the run is cancelled.
-  bool multiply(const TiledConvWork& share, const ConvolutionRows& rows, int64_t count) const;
+  bool multiply(const TiledConvWork& share, ConvolutionRows rows, int64_t count) const;
   void apply(const TiledConvWork& share, int64_t image, const OutputTile& tile) const override;
 };
 

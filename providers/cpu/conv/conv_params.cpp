@@ -68,6 +68,21 @@ void choose_tile(ConvParams& form) {
   form.tile = form.cut(0, std::min(length, form.length()));
 }
 
+// A row-major image is transposed while its tiles are copied, and the output where it is written,
+// rather than each as a whole before and behind: tiles are in a near cache. An image of which each
+// row is in many tiles is transposed once, ahead.
+void transpose_tiles(ConvParams& form, const KernelRequest& request) {
+  const size_t axis = form.is_line() ? 1 : 0;
+  const int64_t length = form.is_line() ? form.tile.columns : form.tile.rows;
+  const bool is_row_major = form.from == ImageOrder::kPixels && !request.inputs[0].layout;
+  if (is_row_major && form.is_padded && form.read == ImageOrder::kBlocks &&
+      form.covered(axis, length) <= 2 * length * form.stride[axis])
+    form.from = ImageOrder::kPlanes;
+  form.is_transposed =
+      form.to == ImageOrder::kPixels && !request.layout_readers && !form.has_residual;
+  if (form.is_transposed) form.to = ImageOrder::kPlanes;
+}
+
 }  // namespace
 
 ImageSteps ConvParams::in_steps() const {
@@ -90,6 +105,10 @@ int64_t ConvParams::channels_interleaved() const {
 
 int64_t ConvParams::padded_size() const {
   return is_padded ? static_cast<int64_t>(padded_elements(*this, tile)) : 0;
+}
+
+int64_t ConvParams::transposed_size() const {
+  return is_transposed ? tile.rows * tile.columns * outputs : 0;
 }
 
 OutputTile ConvParams::cut(int64_t begin, int64_t end) const {
@@ -156,6 +175,7 @@ ConvParams conv_params(const KernelRequest& request, const ops::Window& window, 
   ConvParams form = sizes_of(request, window, groups, finish);
   choose_orders(form, request.inputs[0]);
   choose_tile(form);
+  transpose_tiles(form, request);
   return form;
 }
 
@@ -232,7 +252,7 @@ const char* why_unsupported(const ConvParams& f) {
   if (products <= kFewProducts && !is_pointwise) return nullptr;
   // A stem convolution reads NCHW planes, which oneDNN would reorder first.
   constexpr int64_t kStemElements = 27, kStemPixels = 1 << 15;
-  const bool is_stem = f.from == ImageOrder::kPlanes && f.inputs > 1 &&
+  const bool is_stem = f.read == ImageOrder::kPlanes && f.inputs > 1 &&
                        f.elements() >= kStemElements && f.elements() < kFewElements &&
                        pixels < kStemPixels;
   if (is_stem && f.outputs >= kChannelBlock) return nullptr;

@@ -20,7 +20,8 @@ struct OutputTile {
 // A tensor of one spatial dim, or of one column, is an image of one row.
 struct ConvParams {
   ImageOrder from, read, to;  // the input, the memory windows are read from, the output
-  bool is_padded;  // windows are read from padded tiles of the input, else from the input
+  bool is_padded;      // windows are read from padded tiles of the input, else from the input
+  bool is_transposed;  // outputs are computed channels last, and written as planes by the tile
   int64_t images, groups, inputs, outputs;  // channels of a group
   int64_t height, width, out_height, out_width;
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {};
@@ -43,6 +44,7 @@ struct ConvParams {
   ImageSteps read_steps() const;                     // of the memory windows are read from
   int64_t channels_interleaved() const;              // adjacent in that memory
   int64_t padded_size() const;                       // elements of a padded tile
+  int64_t transposed_size() const;                   // of the outputs of a tile to be transposed
   OutputTile cut(int64_t begin, int64_t end) const;  // of length()
 };
 

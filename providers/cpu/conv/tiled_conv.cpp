@@ -34,7 +34,8 @@ TiledConvKernel::TiledConvKernel(const ConvParams& form, TiledConvWeights weight
 void TiledConvKernel::run(const KernelArgs& args) const {
   parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
     float* padded = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
-    TiledConvWork share{args, sign, padded, {0, f_.outputs}};
+    float* results = padded + rounded_up(f_.padded_size(), kChannelBlock);
+    TiledConvWork share{args, sign, padded, results, {0, f_.outputs}};
     if (!shares_outputs_) {
       run_units(share, f_.images * units_ * part / parts, f_.images * units_ * (part + 1) / parts);
       return;
@@ -49,7 +50,8 @@ size_t TiledConvKernel::scratch_bytes() const {
 }
 
 int64_t TiledConvKernel::thread_scratch() const {
-  return rounded_up(f_.padded_size(), kChannelBlock);
+  return rounded_up(f_.padded_size(), kChannelBlock) +
+         rounded_up(f_.transposed_size(), kChannelBlock);
 }
 
 // Computes units [begin, end) of rows or columns, counted over all images.

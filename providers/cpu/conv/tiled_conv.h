@@ -30,6 +30,7 @@ class TiledConvKernel : public Kernel {
     const KernelArgs& args;
     const CancelFlag& sign;
     float* padded;
+    float* results;      // of a tile, channels last, to be transposed
     IndexRange outputs;  // of a group
   };
 

@@ -5,6 +5,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "providers/cpu/simd/transpose_4x4-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -13,20 +15,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
-// As many rows as a vector has lanes; stops where fewer than four elements are left, and gives how
-// many are done.
+// As many rows as a vector has lanes, of four elements or more. The last four may overlap those
+// before them, which get the same values.
 template <class D>
-HWY_INLINE int64_t transpose_vectors(D d, const float* from, int64_t from_step, int64_t count,
-                                     float* to, int64_t to_step) {
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4, to += 4 * to_step) {
+HWY_INLINE void transpose_vectors(D d, const float* from, int64_t from_step, int64_t count,
+                                  float* to, int64_t to_step) {
+  for (int64_t next = 0; next < count; next += 4) {
+    const int64_t i = std::min(next, count - 4);
     const auto transposed = transpose_4(d, from + i, from_step);
-    hn::StoreU(transposed.a, d, to);
-    hn::StoreU(transposed.b, d, to + to_step);
-    hn::StoreU(transposed.c, d, to + 2 * to_step);
-    hn::StoreU(transposed.d, d, to + 3 * to_step);
+    float* const first = to + i * to_step;
+    hn::StoreU(transposed.a, d, first);
+    hn::StoreU(transposed.b, d, first + to_step);
+    hn::StoreU(transposed.c, d, first + 2 * to_step);
+    hn::StoreU(transposed.d, d, first + 3 * to_step);
   }
-  return i;
 }
 #endif
 
@@ -35,23 +37,23 @@ HWY_INLINE int64_t transpose_vectors(D d, const float* from, int64_t from_step, 
 void TurnRows(const LooseFloat* from, int64_t from_step, int64_t rows, int64_t count, float* to,
               int64_t to_step) {
   int64_t row = 0;
-  const auto transpose_each = [&](int64_t first, int64_t last, int64_t begin) {
-    for (int64_t i = begin; i < count; ++i) {
-      for (int64_t each = first; each < last; ++each)
-        to[i * to_step + each] = from[each * from_step + i];
+#if HWY_TARGET != HWY_SCALAR
+  const auto transpose_groups = [&](auto d) HWY_ATTR {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; lanes >= 4 && count >= 4 && row + lanes <= rows; row += lanes) {
+      // Loads of vectors don't mind the address.
+      const auto* first = reinterpret_cast<const float*>(from + row * from_step);
+      transpose_vectors(d, first, from_step, count, to + row, to_step);
     }
   };
-#if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<float> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; lanes >= 4 && row + lanes <= rows; row += lanes) {
-    // Loads of vectors don't mind the address.
-    const auto* first = reinterpret_cast<const float*>(from + row * from_step);
-    transpose_each(row, row + lanes,
-                   transpose_vectors(d, first, from_step, count, to + row, to_step));
-  }
+  transpose_groups(hn::ScalableTag<float>());
+  transpose_groups(hn::CappedTag<float, 8>());
+  transpose_groups(hn::CappedTag<float, 4>());
 #endif
-  transpose_each(row, rows, 0);
+  for (; row < rows; ++row) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i * to_step + row] = from[row * from_step + i];
+  }
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
