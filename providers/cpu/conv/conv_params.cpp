@@ -83,6 +83,36 @@ void transpose_tiles(ConvParams& form, const KernelRequest& request) {
   if (form.is_transposed) form.to = ImageOrder::kPlanes;
 }
 
+// Windows are read from the image itself, a tap at a time.
+void read_in_place(ConvParams& form) {
+  form.read = form.from;
+  form.is_padded = false;
+  ConvParams one_tap = form;
+  one_tap.kernel[0] = one_tap.kernel[1] = 1;
+  choose_tile(one_tap);
+  form.tile = one_tap.tile;
+}
+
+bool is_dilated(const ConvParams& f) {
+  return (f.kernel[0] > 1 && f.dilation[0] > 1) || (f.kernel[1] > 1 && f.dilation[1] > 1);
+}
+
+// Windows of more taps are not looked at tap by tap.
+constexpr int64_t kFewTaps = 64;
+
+// The products of all taps that read the image rather than padding, of 1.
+double part_inside(const ConvParams& f) {
+  double part = 1;
+  for (const size_t axis : {0, 1}) {
+    double products = 0;
+    for (const auto& [windows, taps] : taps_inside(f, axis))
+      products += static_cast<double>((windows.end - windows.begin) * (taps.end - taps.begin));
+    part *=
+        products / static_cast<double>((axis == 0 ? f.out_height : f.out_width) * f.kernel[axis]);
+  }
+  return part;
+}
+
 }  // namespace
 
 ImageSteps ConvParams::in_steps() const {
@@ -183,12 +213,7 @@ ConvParams conv_kn2row_params(const KernelRequest& request, const ops::Window& w
                               int64_t groups, const Epilogue& finish) {
   ConvParams form = sizes_of(request, window, groups, finish);
   choose_orders(form, request.inputs[0]);
-  form.read = form.from;
-  form.is_padded = false;
-  ConvParams one_tap = form;
-  one_tap.kernel[0] = one_tap.kernel[1] = 1;
-  choose_tile(one_tap);
-  form.tile = one_tap.tile;
+  read_in_place(form);
   return form;
 }
 
@@ -221,11 +246,43 @@ ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
   return form;
 }
 
+ConvParams conv_int8_inside_params(const Shape& x, const Shape& w, const Shape& y,
+                                   const ops::Window& window, int64_t groups) {
+  ConvParams form =
+      conv_int8_params(x, w, y, window, groups, ImageOrder::kPixels, /*is_copied=*/false);
+  read_in_place(form);
+  return form;
+}
+
 IndexRange windows_inside(int64_t windows, int64_t stride, int64_t place, int64_t size) {
   const int64_t first = place < 0 ? (-place + stride - 1) / stride : 0;
   const int64_t end = place < size ? (size - place + stride - 1) / stride : 0;
   const int64_t begin = std::min(first, windows);
   return {begin, std::clamp(end, begin, windows)};
+}
+
+std::vector<TapsInside> taps_inside(const ConvParams& f, size_t axis) {
+  const int64_t windows = axis == 0 ? f.out_height : f.out_width;
+  std::vector<IndexRange> readers;  // of each tap
+  std::vector<int64_t> cuts{0, windows};
+  for (int64_t tap = 0; tap < f.kernel[axis]; ++tap) {
+    readers.push_back(windows_inside(windows, f.stride[axis], tap * f.dilation[axis] - f.pad[axis],
+                                     axis == 0 ? f.height : f.width));
+    if (const auto [begin, end] = readers.back(); begin < end)
+      cuts.insert(cuts.end(), {begin, end});
+  }
+  std::ranges::sort(cuts);
+  cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+  std::vector<TapsInside> parts;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    const auto reads = [&](const IndexRange& tap) {
+      return tap.begin <= cuts[i] && cuts[i] < tap.end;
+    };
+    const auto first = std::ranges::find_if(readers, reads);
+    const auto last = std::find_if_not(first, readers.end(), reads);
+    parts.push_back({{cuts[i], cuts[i + 1]}, {first - readers.begin(), last - readers.begin()}});
+  }
+  return parts;
 }
 
 LayoutPtr layout_for(ImageOrder order, const Shape& shape) {
@@ -240,6 +297,16 @@ const char* why_unsupported_int8(const ConvParams& f) {
                        static_cast<double>(f.covered(1, 1)) * static_cast<double>(steps.column);
   if (reach > kFarthest) return "windows are large";
   return why_unsupported_tile(f);
+}
+
+const char* why_unsupported_int8_inside(const ConvParams& f) {
+  constexpr size_t kMaxParts = 64;  // each has its initial sums
+  constexpr double kFewInside = 0.8;
+  if (!is_dilated(f)) return "windows are not dilated";
+  if (f.taps() > kFewTaps || taps_inside(f, 0).size() * taps_inside(f, 1).size() > kMaxParts)
+    return "windows are long";
+  if (part_inside(f) > kFewInside) return "windows reach outside little";
+  return why_unsupported_int8(f);
 }
 
 const char* why_unsupported(const ConvParams& f) {
@@ -267,9 +334,7 @@ const char* why_unsupported(const ConvParams& f) {
 
 const char* why_unsupported_kn2row(const ConvParams& f) {
   constexpr int64_t kFewInputs = 32;  // adding to the outputs takes as long as their products
-  const bool is_dilated = (f.kernel[0] > 1 && f.dilation[0] > 1) ||  //
-                          (f.kernel[1] > 1 && f.dilation[1] > 1);
-  if (!is_dilated) return "windows are not dilated";
+  if (!is_dilated(f)) return "windows are not dilated";
   if (f.from == ImageOrder::kPlanes || f.inputs < kFewInputs) return "there are few channels";
   const OutputTile least = f.cut(0, std::min(f.length(), f.is_line() ? kColumnUnit : kRowUnit));
   return padded_elements(f, least) <= kTileElements ? "padded tiles are small" : nullptr;

@@ -72,6 +72,19 @@ ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
                             bool is_copied);
 const char* why_unsupported_int8(const ConvParams& form);
 
+// Adjacent windows along an axis whose same taps, in one piece, read the image.
+struct TapsInside {
+  IndexRange windows, taps;
+};
+// All windows along the axis, in order.
+std::vector<TapsInside> taps_inside(const ConvParams& form, size_t axis);
+
+// The parameters of int8 convolutions that read NHWC images in place and leave out the taps that
+// read padding.
+ConvParams conv_int8_inside_params(const Shape& x, const Shape& w, const Shape& y,
+                                   const ops::Window& window, int64_t groups);
+const char* why_unsupported_int8_inside(const ConvParams& form);
+
 // Those of `windows` windows along an axis of `size` elements whose tap reads it; the tap of window
 // 0 is at `place`, which may be outside.
 IndexRange windows_inside(int64_t windows, int64_t stride, int64_t place, int64_t size);

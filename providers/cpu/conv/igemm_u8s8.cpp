@@ -81,11 +81,20 @@ struct IgemmU8S8Tile {
   }
 
   HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
+    const WindowAddresses<kRows, kColumns, uint8_t> windows(in, p.in_row, p.in_column);
+    const IndexRange whole{0, static_cast<int64_t>(p.offsets.size())};
+    const IndexRange* part = p.parts.empty() ? &whole : p.parts.data();
+    const IndexRange* last = part + std::max<size_t>(p.parts.size(), 1);
+    for (; part != last; ++part)
+      multiply_part(windows, *part, sums);
+  }
+
+  HWY_INLINE void multiply_part(const WindowAddresses<kRows, kColumns, uint8_t>& windows,
+                                IndexRange part, V* sums) const {
     constexpr size_t kSums = kCount * kVectors;
     constexpr int64_t kStep = kVectors * kLanes * kVnniGroup;
-    const WindowAddresses<kRows, kColumns, uint8_t> windows(in, p.in_row, p.in_column);
-    const int8_t* weights = panel.weights;
-    const int32_t *offset = p.offsets.data(), *end = offset + p.offsets.size();
+    const int8_t* weights = panel.weights + part.begin * kStep;
+    const int32_t *offset = p.offsets.data() + part.begin, *end = p.offsets.data() + part.end;
     if constexpr (kSums < kDotLatency) {
       constexpr size_t kChains = kDotLatency / kSums;
       V apart[kChains - 1][kSums];

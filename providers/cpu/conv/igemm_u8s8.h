@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "ir/core/threading/interruptible_loops.h"
+
 namespace sardonyx::cpu {
 
 constexpr int64_t kVnniGroup = 4;  // bytes of one VNNI dot product ("quad")
@@ -21,6 +23,7 @@ enum class U8S8Output : uint8_t { kInt32, kFloat, kUInt8, kInt8 };
 struct ConvU8S8Args {
   const uint8_t* in;                      // the window of row 0, column 0
   std::span<const int32_t> offsets;       // indirection: bytes from a window's first quad to each
+  std::span<const IndexRange> parts;      // those of the offsets that are summed over; none: all
   const int8_t* weights;                  // packed by pack_igemm_u8s8
   const int32_t* start;                   // [outputs]: initial sums, with the zero points folded in
   const int32_t* window_start = nullptr;  // [rows][columns]: added to those; null: 0

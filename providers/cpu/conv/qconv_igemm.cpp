@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
 
 #include "providers/cpu/conv/igemm_u8s8.h"
 #include "providers/cpu/conv/tiled_conv.h"
@@ -63,6 +65,19 @@ class ConvU8S8Kernel : public TiledConvKernel {
 
   bool convolve(const TiledConvWork& share, int64_t image, int64_t group,
                 const OutputTile& tile) const override {
+    return multiply(share, windows_of(share, image, group, tile), tile.rows);
+  }
+
+  void apply(const TiledConvWork&, int64_t, const OutputTile&) const override {}
+
+  const RequantizeParams finish_;
+  const bool source_is_signed_;
+  const int32_t source_zero_;
+
+ protected:
+  // The windows of a tile.
+  ConvU8S8Args windows_of(const TiledConvWork& share, int64_t image, int64_t group,
+                          const OutputTile& tile) const {
     const ImageSteps in = f_.read_steps(), out = f_.out_steps();
     const int64_t padded = rounded_up(f_.outputs, kU8S8Unit);
     ConvU8S8Args windows;
@@ -81,21 +96,59 @@ class ConvU8S8Kernel : public TiledConvKernel {
     windows.out_column = out.column;
     windows.columns = tile.columns;
     windows.outputs = f_.outputs;
-    const int64_t products = tile.rows * tile.columns * f_.elements() * kU8S8Unit;
+    return windows;
+  }
+
+  // Computes `rows` rows of windows. Returns false once the run is cancelled.
+  bool multiply(const TiledConvWork& share, const ConvU8S8Args& windows, int64_t rows) const {
+    const int64_t products = rows * windows.columns * f_.elements() * kU8S8Unit;
     const int64_t most = std::max<int64_t>(kProductsPerPoll / products, 1) * kU8S8Unit;
     const auto [begin, end] = share.outputs;
     for (int64_t output = begin; output < end; output += most) {
       if (output > begin && share.sign.ask()) return false;
-      run_igemm_u8s8(windows, 0, tile.rows, output, std::min(end, output + most));
+      run_igemm_u8s8(windows, 0, rows, output, std::min(end, output + most));
+    }
+    return true;
+  }
+};
+
+// Outputs whose windows read the image by the same taps, in one rectangle of them.
+struct ConvPart {
+  IndexRange rows, columns;
+  std::vector<IndexRange> quads;  // those of a window that are multiplied
+  std::vector<int32_t> start;     // initial sums: of the zero point's products, those of the taps
+};
+
+// Windows that reach far outside: the image is read in place, and taps that would read padding are
+// left out.
+class ConvU8S8InsideKernel final : public ConvU8S8Kernel {
+ public:
+  ConvU8S8InsideKernel(const ConvParams& form, TiledConvWeights weights, RequantizeParams finish,
+                       const QConvCall& call, std::vector<ConvPart> parts)
+      : ConvU8S8Kernel(form, std::move(weights), std::move(finish), call),
+        parts_(std::move(parts)) {}
+
+ private:
+  void pad(const TiledConvWork&, int64_t, int64_t, const OutputTile&) const override {}
+
+  bool convolve(const TiledConvWork& share, int64_t image, int64_t group,
+                const OutputTile& tile) const override {
+    const int64_t padded = rounded_up(f_.outputs, kU8S8Unit);
+    for (const ConvPart& part : parts_) {
+      const int64_t row = std::max(part.rows.begin, tile.row);
+      const int64_t column = std::max(part.columns.begin, tile.column);
+      const OutputTile cut{row, column, std::min(part.rows.end, tile.row + tile.rows) - row,
+                           std::min(part.columns.end, tile.column + tile.columns) - column};
+      if (cut.rows <= 0 || cut.columns <= 0) continue;
+      ConvU8S8Args windows = windows_of(share, image, group, cut);
+      windows.parts = part.quads;
+      windows.start = part.start.data() + group * padded;
+      if (!multiply(share, windows, cut.rows)) return false;
     }
     return true;
   }
 
-  void apply(const TiledConvWork&, int64_t, const OutputTile&) const override {}
-
-  const RequantizeParams finish_;
-  const bool source_is_signed_;
-  const int32_t source_zero_;
+  const std::vector<ConvPart> parts_;
 };
 
 // The packed weights, for each group: panels, then the sum of each output's weights.
@@ -126,11 +179,79 @@ std::vector<int32_t> offsets_of(const ConvParams& form) {
   return offsets;
 }
 
+// The sums of the weights of each output's taps, [outputs][taps].
+std::shared_ptr<const Buffer> tap_sums(const QConvCall& call, const ConvParams& form) {
+  const int64_t count = form.out_channels() * form.taps(), inputs = form.inputs * kVnniGroup;
+  return packed_once(call.request, call.slots.w, "sums of taps " + call.weights.form(),
+                     static_cast<size_t>(count) * sizeof(int32_t), [&](std::byte* to) {
+                       auto* sums = reinterpret_cast<int32_t*>(to);
+                       const int8_t* from = call.weights.elements();
+                       std::fill_n(sums, count, 0);
+                       for (int64_t output = 0; output < form.out_channels(); ++output) {
+                         for (int64_t input = 0; input < inputs; ++input) {
+                           for (int64_t tap = 0; tap < form.taps(); ++tap)
+                             sums[output * form.taps() + tap] += *from++;
+                         }
+                       }
+                     });
+}
+
+// The taps of the rows `down` and the columns `along` of a window, in pieces of adjacent ones.
+std::vector<IndexRange> pieces_of(const ConvParams& form, IndexRange down, IndexRange along) {
+  const int64_t columns = form.kernel[1];
+  if (along.end - along.begin == columns) return {{down.begin * columns, down.end * columns}};
+  std::vector<IndexRange> pieces;
+  for (int64_t row = down.begin; row < down.end; ++row)
+    pieces.push_back({row * columns + along.begin, row * columns + along.end});
+  if (pieces.empty()) pieces.push_back({0, 0});
+  return pieces;
+}
+
+// The rectangles that make up the output. `place` is that of an output in the initial sums.
+std::vector<ConvPart> parts_of(const QConvCall& call, const ConvParams& form, int64_t places,
+                               const std::function<int64_t(int64_t)>& place) {
+  const auto buffer = tap_sums(call, form);
+  const auto* sums = reinterpret_cast<const int32_t*>(buffer->data());
+  std::vector<ConvPart> parts;
+  for (const TapsInside& down : taps_inside(form, 0)) {
+    for (const TapsInside& along : taps_inside(form, 1)) {
+      std::vector<IndexRange> pieces = pieces_of(form, down.taps, along.taps);
+      const auto sum = [&](int64_t output) {
+        int32_t total = 0;
+        for (const auto& [begin, end] : pieces) {
+          for (int64_t tap = begin; tap < end; ++tap)
+            total += sums[output * form.taps() + tap];
+        }
+        return total;
+      };
+      std::vector<int32_t> start =
+          make_requantize(call, form.out_channels(), places, place, sum).start;
+      for (IndexRange& piece : pieces)
+        piece = {piece.begin * form.inputs, piece.end * form.inputs};
+      parts.push_back({down.windows, along.windows, std::move(pieces), std::move(start)});
+    }
+  }
+  return parts;
+}
+
+ConvParams form_of(const QConvCall& call) {
+  return conv_int8_params(call.x(), call.w(), call.y(), call.window, call.groups,
+                          ImageOrder::kPixels, /*is_copied=*/call.source_is_signed());
+}
+
+// The form that leaves out taps in the padding; nullopt where that does not pay. Signed images are
+// copied, since products take their bytes for unsigned ones.
+std::optional<ConvParams> inside_form_of(const QConvCall& call) {
+  if (call.source_is_signed()) return std::nullopt;
+  const ConvParams form =
+      conv_int8_inside_params(call.x(), call.w(), call.y(), call.window, call.groups);
+  return why_unsupported_int8_inside(form) ? std::nullopt : std::optional(form);
+}
+
 // Sums over all channels of a group.
 Prepared prepare_qconv_igemm(const QConvCall& call) {
-  const ConvParams form =
-      conv_int8_params(call.x(), call.w(), call.y(), call.window, call.groups, ImageOrder::kPixels,
-                       /*is_copied=*/call.source_is_signed());
+  const std::optional<ConvParams> inside = inside_form_of(call);
+  const ConvParams form = inside ? *inside : form_of(call);
   if (const char* why = why_unsupported_int8(form)) return Prepared::refuse(why);
   const auto packed = packed_weights(call, form);
   const int64_t padded = rounded_up(form.outputs, kU8S8Unit);
@@ -144,10 +265,16 @@ Prepared prepare_qconv_igemm(const QConvCall& call) {
   };
   RequantizeParams finish =
       make_requantize(call, form.out_channels(), form.groups * padded, place, sum);
+  TiledConvWeights weights{offsets_of(form), packed, nullptr};
+  if (inside) {
+    return accept_int8(
+        call,
+        std::make_unique<ConvU8S8InsideKernel>(form, std::move(weights), std::move(finish), call,
+                                               parts_of(call, form, form.groups * padded, place)),
+        "igemm_u8s8 inside");
+  }
   return accept_int8(
-      call,
-      std::make_unique<ConvU8S8Kernel>(form, TiledConvWeights{offsets_of(form), packed, nullptr},
-                                       std::move(finish), call),
+      call, std::make_unique<ConvU8S8Kernel>(form, std::move(weights), std::move(finish), call),
       "igemm_u8s8");
 }
 

@@ -61,6 +61,13 @@ void add_quantized_products(std::vector<OpCase>& cases) {
                    {bytes({1, 64, 28, 28}), scale(), zero(), byte_weight({64, 64, 3, 3}), scale(),
                     zero_signed(), scale(2), zero()},
                    same});
+  for (const int64_t dilation : {2, 12, 24}) {  // as in atrous pyramids
+    cases.push_back({"QLinearConv",
+                     text("dilated by ", dilation),
+                     {bytes({1, 256, 33, 33}), scale(), zero(), byte_weight({64, 256, 3, 3}),
+                      scale(), zero_signed(), scale(2), zero()},
+                     {{"pads", Ints(4, dilation)}, {"dilations", Ints(2, dilation)}}});
+  }
   cases.push_back({"MatMulInteger", "", {bytes({128, 768}), byte_weight({768, 768}), zero()}});
   for (const int64_t rows : {1, 3, 8}) {
     cases.push_back({"MatMulInteger",
