@@ -23,6 +23,17 @@ TEST(Kn2row, Dilations) {
   }
 }
 
+// Small images that most taps miss, though their padded tiles would fit a cache.
+TEST(Kn2row, SmallImages) {
+  for (const Shape& size : {Shape{11, 11}, {4, 4}, {1, 1}, {3, 14}}) {
+    for (const auto& [inputs, outputs] : {std::pair{96, 123}, {150, 20}}) {
+      expect_conv(
+          far(inputs, outputs, size, {3, 3}, window_attrs(1, {1, 1}, {12, 12, 12, 12}, {12, 12})),
+          "kn2row", true);
+    }
+  }
+}
+
 TEST(Kn2row, AnyWindows) {
   const auto layer = [](Ints kernel, Ints strides, Ints pads, Ints dilations) {
     return far(288, 40, {21, 30}, std::move(kernel),

@@ -337,7 +337,9 @@ const char* why_unsupported_kn2row(const ConvParams& f) {
   if (!is_dilated(f)) return "windows are not dilated";
   if (f.from == ImageOrder::kPlanes || f.inputs < kFewInputs) return "there are few channels";
   const OutputTile least = f.cut(0, std::min(f.length(), f.is_line() ? kColumnUnit : kRowUnit));
-  return padded_elements(f, least) <= kTileElements ? "padded tiles are small" : nullptr;
+  if (padded_elements(f, least) > kTileElements) return nullptr;
+  constexpr double kFewInside = 0.5;
+  return f.taps() > kFewTaps || part_inside(f) > kFewInside ? "padded tiles are small" : nullptr;
 }
 
 const char* why_unsupported_nchw(const ConvParams& f) {
