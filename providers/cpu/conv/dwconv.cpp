@@ -1,5 +1,6 @@
 // Depthwise Conv and FusedConv in float32 by our own kernel: NHWC, or NCHW16c where the input has
-// that layout or both images are row-major. The channel multiplier is 1, 2, 4 or 8.
+// that layout; between row-major images, planes are transposed to blocks of channels one at a time.
+// The channel multiplier is 1, 2, 4 or 8.
 #include <algorithm>
 #include <bit>
 
@@ -105,6 +106,84 @@ class DepthwiseKernel : public Kernel {
   int threads_ = 1;
 };
 
+// Between row-major images: a block of channels is transposed, convolved and transposed back while
+// it is in a near cache. Elements are the bits that the kernel above gives.
+class DepthwisePlanesKernel : public Kernel {
+ public:
+  DepthwisePlanesKernel(const DepthwiseForm& form, std::shared_ptr<const Buffer> weights,
+                        std::shared_ptr<const Buffer> bias, int threads)
+      : f_(form), weights_(std::move(weights)), bias_(std::move(bias)) {
+    f_.image.weights = reinterpret_cast<const float*>(weights_->data());
+    f_.image.bias = reinterpret_cast<const float*>(bias_->data());
+    f_.image.in_steps.block = f_.image.out_steps.block = 0;  // there is but one block
+    blocks_ = (f_.image.channels >> f_.image.repeat) / kChannelBlock;
+    const int64_t products =
+        f_.images * out_plane() * f_.image.channels * f_.image.kernel[0] * f_.image.kernel[1];
+    const int64_t most = std::min(products / kDepthwiseProductsPerThread + 1, f_.images * blocks_);
+    threads_ = static_cast<int>(std::min<int64_t>(threads, most));
+  }
+
+  void run(const KernelArgs& args) const override {
+    const int64_t units = f_.images * blocks_;
+    parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
+      float* scratch = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
+      for (int64_t unit = units * part / parts; unit < units * (part + 1) / parts; ++unit) {
+        if (sign.ask() || !run_block(args, unit, scratch, sign)) return;
+      }
+    });
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(threads_ * thread_scratch()) * sizeof(float);
+  }
+
+ private:
+  static constexpr int64_t kMaxProducts = 1 << 27;  // between two looks at the clock
+
+  int64_t in_plane() const { return f_.image.height * f_.image.width; }
+  int64_t out_plane() const { return f_.out_height * f_.image.out_width; }
+  int64_t thread_scratch() const { return (in_plane() + out_plane()) * kChannelBlock; }
+
+  // Computes all outputs of a block of input channels, counted over all images. Returns false once
+  // the run is cancelled.
+  bool run_block(const KernelArgs& args, int64_t unit, float* scratch,
+                 const CancelFlag& sign) const {
+    DepthwiseImage at = f_.image;
+    const int64_t times = int64_t{1} << at.repeat;
+    at.in = scratch;
+    at.out = scratch + in_plane() * kChannelBlock;
+    pack_transposed(static_cast<const float*>(args.inputs[0]) + unit * kChannelBlock * in_plane(),
+                    in_plane(), kChannelBlock, in_plane(), scratch, kChannelBlock);
+    auto* to = static_cast<float*>(args.outputs[0]) + unit * times * kChannelBlock * out_plane();
+    for (int64_t i = 0; i < times; ++i, to += kChannelBlock * out_plane()) {
+      if (!convolve(at, (unit % blocks_ * times + i) * kChannelBlock, sign)) return false;
+      if (f_.function) {
+        unary_row(f_.function->op, f_.function->params, at.out, at.out,
+                  static_cast<size_t>(out_plane() * kChannelBlock));
+      }
+      pack_transposed(at.out, kChannelBlock, out_plane(), kChannelBlock, to, out_plane());
+    }
+    return true;
+  }
+
+  // Computes the block of outputs from `channel` on.
+  bool convolve(const DepthwiseImage& image, int64_t channel, const CancelFlag& sign) const {
+    const int64_t products = image.out_width * kChannelBlock * image.kernel[0] * image.kernel[1];
+    const int64_t most =
+        std::max<int64_t>(kMaxProducts / products / kRowsPerTile, 1) * kRowsPerTile;
+    for (int64_t row = 0; row < f_.out_height; row += most) {
+      if (row > 0 && sign.ask()) return false;
+      convolve_depthwise(image, row, std::min(f_.out_height, row + most), channel,
+                         channel + kChannelBlock);
+    }
+    return true;
+  }
+
+  DepthwiseForm f_;
+  std::shared_ptr<const Buffer> weights_, bias_;
+  int64_t blocks_ = 0;  // of input channels
+  int threads_ = 1;
+};
+
 // [kernel elements][channels] out of [channels][kernel elements], with zeros up to whole blocks;
 // zeros where the input is omitted.
 std::shared_ptr<const Buffer> packed(const KernelRequest& request, size_t input, int64_t channels) {
@@ -128,10 +207,8 @@ const char* refusal(const KernelRequest& request, int64_t group) {
   return nullptr;
 }
 
-// Whether to compute in channel blocks rather than NHWC. Between row-major images blocks are
-// cheaper to reorder, in a few runs of adjacent elements; NHWC takes an element of every plane for
-// each pixel.
-bool goes_in_blocks(const KernelRequest& request) {
+// Whether the channels of both images fill blocks, and nobody wants other layouts than row-major.
+bool is_between_planes(const KernelRequest& request) {
   const auto has_blocks = [](const KernelTensor& image) {
     return !image.layout && image.shape[1] % kChannelBlock == 0;
   };
@@ -143,7 +220,8 @@ Prepared prepare_dwconv(const KernelRequest& request, const ops::ConvAttrs& attr
   if (const char* why = refusal(request, attrs.group)) return Prepared::refuse(why);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  const bool is_blocked = is_nchw16c(x) || goes_in_blocks(request);
+  const bool transposes_planes = is_between_planes(request);
+  const bool is_blocked = is_nchw16c(x) || transposes_planes;
   const auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   DepthwiseForm form{};
@@ -169,10 +247,16 @@ Prepared prepare_dwconv(const KernelRequest& request, const ops::ConvAttrs& attr
     image.dilation[axis] = window.dilations[axis - first];
     image.pad[axis] = window.pads_begin[axis - first];
   }
+  const auto weights = packed(request, 1, image.channels),
+             bias = packed(request, 2, image.channels);
+  if (transposes_planes) {
+    Prepared prepared = Prepared::accept(
+        std::make_unique<DepthwisePlanesKernel>(form, weights, bias, request.threads), "depthwise");
+    prepared.unread_inputs = 1u << 1 | 1u << 2;
+    return prepared;
+  }
   Prepared prepared = Prepared::accept(
-      std::make_unique<DepthwiseKernel>(form, packed(request, 1, image.channels),
-                                        packed(request, 2, image.channels), request.threads),
-      "depthwise");
+      std::make_unique<DepthwiseKernel>(form, weights, bias, request.threads), "depthwise");
   prepared.input_layouts.resize(request.inputs.size());
   prepared.input_layouts[0] = float_image_layout(x.shape, is_blocked);
   prepared.output_layouts = {float_image_layout(y.shape, is_blocked)};
