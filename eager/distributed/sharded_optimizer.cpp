@@ -305,7 +305,8 @@ void ShardedOptimizer::load_shares(size_t count,
     }
   }
   for (const OwnState& state : own) {
-    if (present[state.own_name] != state.tensor.data().count())
+    const bool may_be_missing = Optimizer::may_be_missing(state.own_name);
+    if (present[state.own_name] != state.tensor.data().count() && !may_be_missing)
       refuse_share(state.name, "is missing, or not complete");
   }
   own_->load_state_dict(loaded);

@@ -141,7 +141,9 @@ TEST(ShardedOptimizerTest, SharesOfOtherNumbersOfRanks) {
       counts.push_back(parameter.data().count());
     const auto divided = divide_among_ranks(counts, ranks, true);
     const auto share = [&](size_t rank) {
-      nn::StateDict found{{"group.0.lr", state.at("group.0.lr")}};
+      nn::StateDict found;
+      for (const char* name : {"group.0.lr", "group.0.momentum"})
+        found[name] = state.at(name);
       for (const ParameterPart& part : divided[rank]) {
         const std::string base = "state." + std::to_string(part.parameter);
         found[base + ".step"] = state.at(base + ".step");

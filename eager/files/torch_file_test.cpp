@@ -318,6 +318,7 @@ TEST_F(TorchFile, StateOfAnOptimiser) {
     const nn::StateDict state = optimizer.state_dict();
     EXPECT_EQ(optimizer.lr(), 0.5);
     EXPECT_EQ(state.at("state.0.step").item<int64_t>(), 7);
+    EXPECT_EQ(optimizer.momentum(), 1);
     EXPECT_EQ(state.at("state.0.exp_avg").to_vector<float>(), (std::vector<float>{1, 2}));
     EXPECT_EQ(state.at("state.0.exp_avg_sq").to_vector<float>(), (std::vector<float>{3, 4}));
     EXPECT_EQ(state.at("state.1.step").item<int64_t>(), 0);

@@ -25,6 +25,13 @@ class TorchStates {
     if (name.starts_with("state.") && !has_any(in_file(parameter))) return own;
     // SGD has no count there; what has a state has made a step.
     if (name.ends_with(".step")) return Tensor::scalar(int64_t{1});
+    if (optim::Optimizer::may_be_missing(name)) {
+      // The first beta of what has betas.
+      std::string first_beta = in_file(name);
+      first_beta.replace(first_beta.rfind('.'), std::string::npos, ".betas.0");
+      const auto beta = values_.find(first_beta);
+      return beta == values_.end() ? own : fitting(name, beta->second, own);
+    }
     // Parameters of small types have no masters there.
     if (name.ends_with(".master")) return own;
     fail(ErrorCode::kInvalidArgument, path_.string(), ": expected '", in_file(name),

@@ -54,7 +54,7 @@ Adamax::Adamax(const Groups& groups) : Optimizer("Adamax") {
 
 void Adamax::update(Update& u) {
   const AdamaxOptions& o = options_[u.group];
-  const double beta1 = u.momentum();
+  const Tensor& beta1 = u.exact_momentum();
   Tensor &step = u.state("step"), &mean = u.state("exp_avg"), &greatest = u.state("exp_inf");
   const Tensor gradient = effective_gradient(u.parameter, u.gradient, o.weight_decay, o.maximize);
   step = step + 1;
@@ -81,7 +81,7 @@ NAdam::NAdam(const Groups& groups) : Optimizer("NAdam") {
 
 void NAdam::update(Update& u) {
   const NAdamOptions& o = options_[u.group];
-  const double beta1 = u.momentum();
+  const Tensor& beta1 = u.exact_momentum();
   Tensor &step = u.state("step"), &product = u.state("mu_product");
   Tensor &mean = u.state("exp_avg"), &square = u.state("exp_avg_sq");
   const Tensor gradient = decayed(u, o);
@@ -128,7 +128,7 @@ Tensor rectification(double beta2, const Tensor& step, const Tensor& correction)
 
 void RAdam::update(Update& u) {
   const RAdamOptions& o = options_[u.group];
-  const double beta1 = u.momentum();
+  const Tensor& beta1 = u.exact_momentum();
   Tensor &step = u.state("step"), &mean = u.state("exp_avg"), &square = u.state("exp_avg_sq");
   const Tensor gradient = decayed(u, o);
   step = step + 1;

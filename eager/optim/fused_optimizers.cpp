@@ -30,17 +30,12 @@ SGD::SGD(const Groups& groups) : Optimizer("SGD") {
            "SGD: nesterov needs a momentum above 0 and no dampening, got ", options.momentum,
            " and ", options.dampening);
     }
-    const auto attrs_of = [o = options](double momentum) {
-      return shared(ops::SgdStepAttrs{.momentum = number_parts(momentum),
-                                      .dampening = number_parts(o.dampening),
-                                      .weight_decay = number_parts(o.weight_decay),
-                                      .nesterov = o.nesterov,
-                                      .maximize = o.maximize});
-    };
     Rule rule{.op = "sardonyx::SgdStep",
-              .attrs = attrs_of(options.momentum),
+              .attrs = shared(ops::SgdStepAttrs{.dampening = number_parts(options.dampening),
+                                                .weight_decay = number_parts(options.weight_decay),
+                                                .nesterov = options.nesterov,
+                                                .maximize = options.maximize}),
               .momentum = options.momentum,
-              .attrs_of = attrs_of,
               .momentum_states = {"step", "momentum_buffer"}};
     if (options.momentum != 0) rule.states = rule.momentum_states;
     add_rule_group(parameters, options.lr, std::move(rule));
@@ -51,19 +46,14 @@ Adam::Adam(const char* name, const Groups& groups, bool is_decoupled) : Optimize
   require_groups(groups.size());
   for (const auto& [parameters, options] : groups) {
     require_moments(options.beta1, options.beta2, options.eps, options.weight_decay);
-    const auto attrs_of = [o = options, is_decoupled](double beta1) {
-      return shared(ops::AdamStepAttrs{.beta1 = number_parts(beta1),
-                                       .beta2 = number_parts(o.beta2),
-                                       .epsilon = number_parts(o.eps),
-                                       .weight_decay = number_parts(o.weight_decay),
-                                       .decoupled = is_decoupled,
-                                       .maximize = o.maximize});
-    };
     Rule rule{.op = "sardonyx::AdamStep",
-              .attrs = attrs_of(options.beta1),
+              .attrs = shared(ops::AdamStepAttrs{.beta2 = number_parts(options.beta2),
+                                                 .epsilon = number_parts(options.eps),
+                                                 .weight_decay = number_parts(options.weight_decay),
+                                                 .decoupled = is_decoupled,
+                                                 .maximize = options.maximize}),
               .states = {"step", "exp_avg", "exp_avg_sq"},
-              .momentum = options.beta1,
-              .attrs_of = attrs_of};
+              .momentum = options.beta1};
     if (options.amsgrad) rule.states.push_back("max_exp_avg_sq");
     add_rule_group(parameters, options.lr, std::move(rule));
   }
@@ -97,19 +87,15 @@ RMSprop::RMSprop(const Groups& groups) : Optimizer("RMSprop") {
     require_within("eps", options.eps, 0, HUGE_VAL);
     require_within("momentum", options.momentum, 0, HUGE_VAL);
     require_within("weight_decay", options.weight_decay, 0, HUGE_VAL);
-    const auto attrs_of = [o = options](double momentum) {
-      return shared(ops::RmspropStepAttrs{.alpha = number_parts(o.alpha),
-                                          .epsilon = number_parts(o.eps),
-                                          .weight_decay = number_parts(o.weight_decay),
-                                          .momentum = number_parts(momentum),
-                                          .maximize = o.maximize});
-    };
-    Rule rule{.op = "sardonyx::RmspropStep",
-              .attrs = attrs_of(options.momentum),
-              .states = {"square_avg"},
-              .momentum = options.momentum,
-              .attrs_of = attrs_of,
-              .momentum_states = {"momentum_buffer"}};
+    Rule rule{
+        .op = "sardonyx::RmspropStep",
+        .attrs = shared(ops::RmspropStepAttrs{.alpha = number_parts(options.alpha),
+                                              .epsilon = number_parts(options.eps),
+                                              .weight_decay = number_parts(options.weight_decay),
+                                              .maximize = options.maximize}),
+        .states = {"square_avg"},
+        .momentum = options.momentum,
+        .momentum_states = {"momentum_buffer"}};
     if (options.momentum != 0 || options.centered) rule.states.push_back("momentum_buffer");
     if (options.centered) rule.states.push_back("grad_avg");
     add_rule_group(parameters, options.lr, std::move(rule));

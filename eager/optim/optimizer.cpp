@@ -19,9 +19,11 @@ namespace {
 
 using Kind = StateSpec::Kind;
 
-Tensor lr_of(double lr) {
-  return full({}, lr, {.dtype = DType::kDouble});
+Tensor number_tensor(double number) {
+  return full({}, number, {.dtype = DType::kDouble});
 }
+
+constexpr std::string_view kMomentumName = ".momentum";
 
 std::string state_name(size_t parameter, const std::string& state) {
   return text("state.", parameter, ".", state);
@@ -108,7 +110,7 @@ void Optimizer::append_group(OptimizerGroup group, const std::vector<Tensor>& pa
     fail(ErrorCode::kInvalidArgument, name(), ": group ", group_count(),
          " has no parameters; layers are add()ed to their module, tensors are its parameter()s");
   }
-  group.lr = lr_of(lr);
+  group.lr = number_tensor(lr);
   std::unordered_set<const void*> known;
   for (const Tensor& parameter : this->parameters())
     known.insert(parameter.impl().get());
@@ -140,13 +142,19 @@ void Optimizer::add_rule_group(const std::vector<Tensor>& parameters, double lr,
   OptimizerGroup& group = state_->groups.back();
   group.op = &op_named(rule.op);
   group.attrs = std::move(rule.attrs);
-  group.momentum = rule.momentum;
-  group.attrs_of = std::move(rule.attrs_of);
+  if (rule.momentum) group.momentum = number_tensor(*rule.momentum);
   group.momentum_states = std::move(rule.momentum_states);
 }
 
+bool OptimizerGroup::gives_momentum() const {
+  if (!momentum.defined()) return false;
+  return std::ranges::all_of(momentum_states, [&](const std::string& state) {
+    return std::ranges::find(specs, state, &StateSpec::name) != specs.end();
+  });
+}
+
 void Optimizer::cycle_momentum(double momentum) {
-  state_->groups.back().momentum = momentum;
+  state_->groups.back().momentum = number_tensor(momentum);
 }
 
 void Optimizer::add_momentum_states(OptimizerGroup& group) const {
@@ -186,8 +194,8 @@ void Optimizer::fit_states(const OptimizerGroup& group, OptimizerSlot& slot, con
 Optimizer::Update::Update(const OptimizerGroup& group, const Loc& at)
     : loc(at), lr_(group.lr), of_(group) {}
 
-double Optimizer::Update::momentum() const {
-  if (of_.momentum) return *of_.momentum;
+const Tensor& Optimizer::Update::exact_momentum() const {
+  if (of_.momentum.defined()) return of_.momentum;
   fail(ErrorCode::kInvalidArgument, text_of(loc),
        ": no momentum; cycle_momentum() is told that of an optimiser");
 }
@@ -206,23 +214,16 @@ void Optimizer::update(Update& update) {
     fail(ErrorCode::kInvalidArgument, name(),
          ": an optimiser of one's own overrides update(), or step_all()");
   }
-  // While the momentum is 0 its states rest: the velocity stays what it was, as torch's does.
-  const auto rests = [&](size_t state) {
-    return group.momentum == 0.0 &&
-           std::ranges::count(group.momentum_states, group.specs[state].name) > 0;
-  };
-  size_t count = update.states_.size();
-  while (count > 0 && rests(count - 1))
-    --count;
   std::vector<Tensor> inputs{update.parameter, update.gradient, group.lr};
-  for (size_t i = 0; i < count; ++i)
-    inputs.push_back(update.states_[i]);
-  std::vector<Tensor> next(1 + count);
+  inputs.insert(inputs.end(), update.states_.begin(), update.states_.end());
+  if (group.gives_momentum()) {
+    inputs.resize(signature_of(*group.op).max_inputs - 1);
+    inputs.push_back(group.momentum);
+  }
+  std::vector<Tensor> next(1 + update.states_.size());
   apply({*group.op, *group.attrs, inputs, 0, update.loc}, next);
   update.parameter = std::move(next[0]);
-  for (size_t i = 0; i < count; ++i) {
-    if (!rests(i)) update.states_[i] = std::move(next[i + 1]);
-  }
+  std::move(next.begin() + 1, next.end(), update.states_.begin());
 }
 
 void Optimizer::assign(const Tensor& target, const Tensor& next, const Tensor& condition,
@@ -231,12 +232,22 @@ void Optimizer::assign(const Tensor& target, const Tensor& next, const Tensor& c
   target.assign(condition.defined() ? where(condition, {next, loc}, {target, loc}) : next, loc);
 }
 
+// A trace without the states of a momentum, which was 0, serves as long as there are none.
+void Optimizer::note_momentum_states(TraceContext& frame, size_t index) const {
+  const OptimizerGroup& group = state_->groups[index];
+  if (group.momentum_states.empty() || group.gives_momentum()) return;
+  frame.root().guards.note({group.momentum.impl().get(), 'm'}, [state = state_, index] {
+    const bool gives = index < state->groups.size() && state->groups[index].gives_momentum();
+    return gives ? text(state->name, " has a momentum now") : std::string();
+  });
+}
+
 void Optimizer::update_slot(size_t index, OptimizerSlot& slot, const Loc& loc) {
   OptimizerGroup& group = state_->groups[index];
   const Tensor gradient = slot.parameter.grad();
   if (!gradient.defined()) return;
   fit_states(group, slot, loc);
-  if (TraceContext::active()) group.was_traced = true;
+  if (TraceContext* const frame = TraceContext::active()) note_momentum_states(*frame, index);
   Update update(group, loc);
   update.group = index;
   update.states_ = slot.states;
@@ -308,7 +319,11 @@ void Optimizer::take_over(const Optimizer& before) {
     OptimizerGroup& group = state_->groups[i];
     const OptimizerGroup& old = olds[i];
     group.lr = old.lr;
-    group.was_traced = old.was_traced;
+    if (group.momentum.defined() && old.momentum.defined()) {
+      // The tensor that compiled steps read.
+      old.momentum.assign(group.momentum);
+      group.momentum = old.momentum;
+    }
     // A velocity outlives a momentum of 0.
     for (const std::string& state : group.momentum_states) {
       if (std::ranges::count(old.specs, state, &StateSpec::name) == 0) continue;
@@ -341,7 +356,7 @@ double Optimizer::lr(size_t group) const {
 }
 void Optimizer::set_lr(double lr, size_t group) const {
   require_within("lr", lr, 0, HUGE_VAL);
-  lr_tensor(group).assign(lr_of(lr));
+  lr_tensor(group).assign(number_tensor(lr));
 }
 void Optimizer::set_lr(double lr) const {
   for (size_t group = 0; group < group_count(); ++group)
@@ -349,26 +364,19 @@ void Optimizer::set_lr(double lr) const {
 }
 
 std::optional<double> Optimizer::momentum(size_t group) const {
-  return group_at(group).momentum;
+  const Tensor& momentum = group_at(group).momentum;
+  return momentum.defined() ? std::optional(momentum.item<double>()) : std::nullopt;
 }
 void Optimizer::set_momentum(double momentum, size_t index) const {
   require_within("momentum", momentum, 0, HUGE_VAL);
-  const std::optional<double> before = group_at(index).momentum;
-  if (before == momentum) return;
-  OptimizerGroup& group = state_->groups[index];
-  if (!before) {
+  const Tensor& own = group_at(index).momentum;
+  if (!own.defined()) {
     fail(ErrorCode::kInvalidArgument, name(),
          ": it has neither a momentum nor betas that can be set; schedules leave them alone with "
          "cycle_momentum = false");
   }
-  if (group.was_traced) {
-    fail(ErrorCode::kUnsupported, name(), ": a step was traced with the momentum ", *before,
-         ", and would not see ", momentum,
-         "; make the schedule with cycle_momentum = false, or leave the step uncompiled");
-  }
-  if (group.attrs_of) group.attrs = group.attrs_of(momentum);
-  group.momentum = momentum;
-  if (momentum != 0) add_momentum_states(group);
+  own.assign(number_tensor(momentum));
+  if (momentum != 0) add_momentum_states(state_->groups[index]);
 }
 
 std::vector<Tensor> Optimizer::parameters() const {
@@ -386,6 +394,8 @@ nn::NamedTensors Optimizer::named_states() const {
   for (size_t index = 0; index < group_count(); ++index) {
     const OptimizerGroup& group = state_->groups[index];
     found.emplace_back(text("group.", index, ".lr"), group.lr);
+    if (group.momentum.defined())
+      found.emplace_back(text("group.", index, kMomentumName), group.momentum);
     for (const OptimizerSlot& slot : group.slots) {
       each_state(group, slot, [&](const std::string& name, const Tensor& state) {
         found.emplace_back(state_name(parameter, name), state);
@@ -404,12 +414,22 @@ nn::StateDict Optimizer::state_dict() const {
 }
 
 void Optimizer::load_state_dict(const nn::StateDict& state) {
-  const nn::NamedTensors own = named_states();
+  nn::NamedTensors own = named_states();
+  std::erase_if(own, [&](const auto& one) {
+    return may_be_missing(one.first) && !state.contains(one.first);
+  });
   const std::string problems = nn::state_problems(own, state, {.same_dtypes = true});
   if (!problems.empty())
     fail(ErrorCode::kInvalidArgument, "load_state_dict of ", name(), ": ", problems);
   for (const auto& [name, tensor] : own)
     tensor.assign(state.at(name));
+  for (size_t group = 0; group < group_count(); ++group) {
+    if (momentum(group).value_or(0) != 0) add_momentum_states(state_->groups[group]);
+  }
+}
+
+bool Optimizer::may_be_missing(std::string_view name) {
+  return name.starts_with("group.") && name.ends_with(kMomentumName);
 }
 
 }  // namespace sardonyx::eager::optim

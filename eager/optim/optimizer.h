@@ -27,6 +27,10 @@ class Attrs;
 struct OpDef;
 }  // namespace sardonyx
 
+namespace sardonyx::eager {
+class TraceContext;
+}
+
 namespace sardonyx::eager::optim {
 
 // Parameters with options of their own. Parameters are of any floating type; those of float16 and
@@ -78,8 +82,7 @@ class Optimizer {
   void set_lr(double lr) const;
   // The momentum of SGD and RMSprop, or the beta1 of optimisers with betas; none of the others.
   std::optional<double> momentum(size_t group = 0) const;
-  // Of one group. Throws kInvalidArgument where there is none, and kUnsupported after a step was
-  // traced, which has the momentum as a constant.
+  // Of one group; compiled steps read it anew. Throws kInvalidArgument where there is none.
   void set_momentum(double momentum, size_t group) const;
   // What steps read as the learning rate: float64, rank 0.
   const Tensor& lr_tensor(size_t group = 0) const;
@@ -95,9 +98,11 @@ class Optimizer {
   // Whether both are handles of one optimiser.
   bool is_same(const Optimizer& other) const { return state_ == other.state_; }
 
-  // All that updates change, under stable names: "group.0.lr", "state.3.exp_avg" (parameters are
-  // counted through all groups; the states have torch's names).
+  // All that updates read and change, under stable names: "group.0.lr", "group.0.momentum",
+  // "state.3.exp_avg" (parameters are counted through all groups; the states have torch's names).
   nn::NamedTensors named_states() const;
+  // Whether a state to be loaded may be without this name, what it is then stays: a momentum.
+  static bool may_be_missing(std::string_view name);
   virtual nn::StateDict state_dict() const;
   // Throws kInvalidArgument naming every missing and unexpected name, and every type that differs;
   // then nothing was changed.
@@ -114,8 +119,9 @@ class Optimizer {
     // Of rank 0, in the parameter's type, or as a float64 for computing with other numbers.
     Tensor lr() const { return lr_.to(parameter.dtype(), loc); }
     const Tensor& exact_lr() const { return lr_; }
-    // What cycle_momentum() was given, or set_momentum() since.
-    double momentum() const;
+    // What cycle_momentum() was given, or set_momentum() since; as lr() and exact_lr().
+    Tensor momentum() const { return exact_momentum().to(parameter.dtype(), loc); }
+    const Tensor& exact_momentum() const;
     // Throws kInvalidArgument for a name that add_group was not given.
     Tensor& state(std::string_view name);
 
@@ -146,16 +152,15 @@ class Optimizer {
 
   // How one group is updated where a row does it: `op` takes the parameter, its gradient, the
   // learning rate and the states in this order, and gives the next ones, but for the gradient and
-  // the learning rate. The state "step" counts updates; an empty name is an omitted input.
+  // the learning rate. The state "step" counts updates; an empty name is an omitted input. The
+  // row's last input is the momentum, where schedules may set it.
   struct Rule {
     std::string op;
     std::shared_ptr<const Attrs> attrs;
     std::vector<std::string> states;
     double initial = 0;
-    // Where schedules may set the momentum: what it is, the attributes with another one, and the
-    // states that it needs if it is not 0.
+    // Where schedules may set the momentum: what it is, and the states that it needs if not 0.
     std::optional<double> momentum = {};
-    std::function<std::shared_ptr<const Attrs>(double)> attrs_of = {};
     std::vector<std::string> momentum_states = {};
   };
   void add_rule_group(const std::vector<Tensor>& parameters, double lr, Rule rule);
@@ -169,6 +174,7 @@ class Optimizer {
  private:
   void append_group(OptimizerGroup group, const std::vector<Tensor>& parameters, double lr);
   void add_momentum_states(OptimizerGroup& group) const;
+  void note_momentum_states(TraceContext& frame, size_t group) const;
   void update_slot(size_t group, OptimizerSlot& slot, const Loc& loc);
   void fit_states(const OptimizerGroup& group, OptimizerSlot& slot, const Loc& loc) const;
   // Where `condition` holds, unless it is undefined.

@@ -1,9 +1,7 @@
 // What the copies of an optimiser share; for the optimisers' own sources.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,13 +23,13 @@ struct OptimizerGroup {
   // The row that updates; null where Optimizer::update is overridden.
   const OpDef* op = nullptr;
   std::shared_ptr<const Attrs> attrs;
-  // What schedules cycle; none where an optimiser has no such number.
-  std::optional<double> momentum;
-  // The row's attributes with another momentum, and the states that it needs if it is not 0.
-  std::function<std::shared_ptr<const Attrs>(double)> attrs_of;
-  std::vector<std::string> momentum_states;
-  bool was_traced = false;  // a trace has the momentum as a constant
+  // What schedules cycle: float64, rank 0; undefined where an optimiser has no such number.
+  Tensor momentum;
+  std::vector<std::string> momentum_states;  // what the row needs where it is not 0
   std::vector<OptimizerSlot> slots;
+
+  // Whether the row is given the momentum: not where it has none of the states for it.
+  bool gives_momentum() const;
 };
 
 struct OptimizerState {

@@ -17,13 +17,19 @@ inline Tensor moved(const Tensor& mean, const Tensor& value, double share) {
   return mean + share * (value - mean);
 }
 
+// The same with a share that updates compute: float64, rank 0.
+inline Tensor moved(const Tensor& mean, const Tensor& value, const Tensor& share) {
+  return mean + share.to(mean.dtype()) * (value - mean);
+}
+
 // mean of squares
 inline Tensor moved_square(const Tensor& mean, const Tensor& value, double beta) {
   return beta * mean + (1 - beta) * (value * value);
 }
 
 // base^count as a float64
-inline Tensor power(double base, const Tensor& count) {
+template <typename Base>
+Tensor power(const Base& base, const Tensor& count) {
   return pow(base, count.to(DType::kDouble));
 }
 

@@ -1,4 +1,5 @@
-// Attributes of the rows that update parameters. A number is the sum of its parts.
+// Attributes of the rows that update parameters. A number is the sum of its parts. The momentum of
+// SgdStep and RmspropStep and the beta1 of AdamStep are those of the last input where there is one.
 #pragma once
 
 #include <tuple>

@@ -39,6 +39,7 @@ struct Parts {
   int64_t count() const {
     return static_cast<int64_t>(rows() * pieces(whole.column_end, kPanelColumns));
   }
+  size_t elements() const { return whole.row_end * whole.width; }
   size_t scratch_floats() const { return part_scratch(std::min(whole.row_end, kRowsOfTask)); }
 
   // body(part, scratch) for all parts.
@@ -68,7 +69,7 @@ class ProductStep : public Kernel {
       : attrs_(attrs),
         inputs_{GemmOptimizerInput::kRate,
                 request.inputs[GemmOptimizerInput::kRate].dtype == DType::kDouble,
-                request.has(last_state)},
+                request.has(last_state), request.has(last_state + 1) ? last_state + 1 : 0},
         parts_(request, transposed) {}
 
   size_t scratch_bytes() const override {
@@ -76,7 +77,7 @@ class ProductStep : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    const auto update = update_of(attrs_, inputs_, args);
+    const auto update = update_of(attrs_, inputs_, args, parts_.elements());
     parts_.for_each(
         args, [&](const ProductPart& part, float* scratch) { run_part(update, part, scratch); });
   }
@@ -93,6 +94,7 @@ class ProductStep : public Kernel {
   Parts parts_;
 };
 
+// The momentum follows the last state.
 template <typename Attrs, auto update_of, auto run_part, size_t last_state>
 Prepared prepare(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::ProductStepAttrs<Attrs>>();
@@ -100,6 +102,7 @@ Prepared prepare(const KernelRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const KernelTensor& tensor = request.inputs[i];
     if (!tensor || i == GemmOptimizerInput::kRate || tensor.dtype == DType::kInt64) continue;
+    if (i == last_state + 1) continue;
     if (tensor.dtype != DType::kFloat) return Prepared::refuse("only float is updated here");
     if (i > GemmOptimizerInput::kRate &&
         tensor.shape != request.inputs[GemmOptimizerInput::kX].shape)

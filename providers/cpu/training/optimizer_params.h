@@ -13,16 +13,26 @@ struct StepInputs {
   size_t rate = 2;
   bool rate_is_double = false;
   bool has_last_state = false;  // the velocity of SgdStep, the greatest squares of AdamStep
+  size_t momentum = 0;          // that input's index; 0: an attribute
 
   double rate_of(const KernelArgs& args) const;
   int64_t count_of(const KernelArgs& args) const;  // where there is one
+  // The input, of the rate's type, else the attribute.
+  double momentum_of(const KernelArgs& args, const ops::Number& attribute) const;
+
+ private:
+  double number_in(const KernelArgs& args, size_t input) const;
 };
 
-// The operands of SgdStep in float32. Writes the output count of updates where there is a velocity.
+// Writes a state that a momentum of 0 leaves as it was.
+void keep_state(const void* state, void* next, size_t bytes);
+
+// The operands of SgdStep of so many elements in float32. Writes the output count of updates where
+// there is a velocity, and the velocity where it rests.
 SgdUpdate sgd_update(const ops::SgdStepAttrs& attrs, const StepInputs& inputs,
-                     const KernelArgs& args);
+                     const KernelArgs& args, size_t elements);
 // The operands of AdamStep in float32. Writes the output count of updates.
 AdamUpdate adam_update(const ops::AdamStepAttrs& attrs, const StepInputs& inputs,
-                       const KernelArgs& args);
+                       const KernelArgs& args, size_t elements);
 
 }  // namespace sardonyx::cpu

@@ -21,25 +21,19 @@ inline double root(double x) {
   return __builtin_sqrt(x);
 }
 
-// The base of the four update kernels: one parallel loop over elements, and the two scalars.
+// The base of the four update kernels: one parallel loop over elements, and the scalars. The
+// momentum, where a row has one, follows the last state.
 class StepKernel : public Kernel {
- public:
-  explicit StepKernel(const KernelRequest& request)
-      : threads_(request.threads), rate_is_double_(request.inputs[kRate].dtype == DType::kDouble) {
+ protected:
+  StepKernel(const KernelRequest& request, size_t last_state)
+      : inputs_{kRate, request.inputs[kRate].dtype == DType::kDouble, request.has(last_state),
+                request.has(last_state + 1) ? last_state + 1 : 0},
+        threads_(request.threads) {
     grid_.length = element_count(request.inputs[0].shape);
   }
-
- protected:
-  double rate(const KernelArgs& args) const {
-    return rate_is_double_ ? *static_cast<const double*>(args.inputs[kRate])
-                           : static_cast<double>(*static_cast<const float*>(args.inputs[kRate]));
-  }
-  StepInputs step_inputs(bool has_last_state) const {
-    return {kRate, rate_is_double_, has_last_state};
-  }
-  static int64_t count_before(const KernelArgs& args) {
-    return *static_cast<const int64_t*>(args.inputs[3]);
-  }
+  double rate(const KernelArgs& args) const { return inputs_.rate_of(args); }
+  int64_t count_before(const KernelArgs& args) const { return inputs_.count_of(args); }
+  size_t elements() const { return static_cast<size_t>(grid_.length); }
   template <typename Piece>
   void for_each_piece(const Piece& piece) const {
     grid_.for_each(threads_, [&](const BroadcastLoop::Offsets&, int64_t begin, int64_t count) {
@@ -47,10 +41,11 @@ class StepKernel : public Kernel {
     });
   }
 
+  StepInputs inputs_;
+
  private:
   BroadcastLoop grid_;
   int threads_;
-  bool rate_is_double_;
 };
 
 template <typename T>
@@ -65,14 +60,13 @@ T* output(const KernelArgs& args, size_t index) {
 template <typename T>
 class SgdKernel : public StepKernel {
  public:
+  static constexpr size_t kLastState = 4;
   explicit SgdKernel(const KernelRequest& request)
-      : StepKernel(request),
-        attrs_(request.attrs<ops::SgdStepAttrs>()),
-        has_velocity_(request.has(4)) {}
+      : StepKernel(request, kLastState), attrs_(request.attrs<ops::SgdStepAttrs>()) {}
 
   void run(const KernelArgs& args) const override {
     if constexpr (std::is_same_v<T, float>) {
-      const SgdUpdate update = sgd_update(attrs_, this->step_inputs(has_velocity_), args);
+      const SgdUpdate update = sgd_update(attrs_, this->inputs_, args, this->elements());
       const float* const g = input<float>(args, 1);
       return this->for_each_piece([&](int64_t begin, int64_t end) {
         sgd_row(update, g + begin, static_cast<size_t>(begin), static_cast<size_t>(end - begin));
@@ -83,18 +77,24 @@ class SgdKernel : public StepKernel {
     const auto rate = static_cast<T>(this->rate(args));
     const T *const x = input<T>(args, 0), *const g = input<T>(args, 1);
     T* const out = output<T>(args, 0);
-    if (!has_velocity_) {
-      return for_each_piece([=](int64_t begin, int64_t end) {
+    const auto plain = [=, this] {
+      for_each_piece([=](int64_t begin, int64_t end) {
 #pragma omp simd
         for (int64_t i = begin; i < end; ++i)
           out[i] = x[i] - rate * (sign * g[i] + decay * x[i]);
       });
-    }
+    };
+    if (!inputs_.has_last_state) return plain();
     const int64_t count = count_before(args);
-    const auto momentum = static_cast<T>(ops::number_of(attrs_.momentum));
+    const auto momentum = static_cast<T>(inputs_.momentum_of(args, attrs_.momentum));
+    if (inputs_.momentum > 0 && momentum == 0) {
+      *output<int64_t>(args, 1) = count;
+      keep_state(args.inputs[kLastState], args.outputs[2], elements() * sizeof(T));
+      return plain();
+    }
     const auto taken = static_cast<T>(count == 0 ? 1 : 1 - ops::number_of(attrs_.dampening));
     const bool nesterov = attrs_.nesterov;
-    const T* const v = input<T>(args, 4);
+    const T* const v = input<T>(args, kLastState);
     T* const v_out = output<T>(args, 2);
     for_each_piece([=](int64_t begin, int64_t end) {
 #pragma omp simd
@@ -113,20 +113,18 @@ class SgdKernel : public StepKernel {
 
  private:
   ops::SgdStepAttrs attrs_;
-  bool has_velocity_;
 };
 
 template <typename T>
 class AdamKernel : public StepKernel {
  public:
+  static constexpr size_t kLastState = 6;
   explicit AdamKernel(const KernelRequest& request)
-      : StepKernel(request),
-        attrs_(request.attrs<ops::AdamStepAttrs>()),
-        has_greatest_(request.has(6)) {}
+      : StepKernel(request, kLastState), attrs_(request.attrs<ops::AdamStepAttrs>()) {}
 
   void run(const KernelArgs& args) const override {
     if constexpr (std::is_same_v<T, float>) {
-      const AdamUpdate update = adam_update(attrs_, this->step_inputs(has_greatest_), args);
+      const AdamUpdate update = adam_update(attrs_, this->inputs_, args, this->elements());
       const float* const g = input<float>(args, 1);
       return this->for_each_piece([&](int64_t begin, int64_t end) {
         adam_row(update, g + begin, static_cast<size_t>(begin), static_cast<size_t>(end - begin));
@@ -134,7 +132,8 @@ class AdamKernel : public StepKernel {
     }
     const int64_t count = count_before(args) + 1;
     const double rate = this->rate(args), all_decay = ops::number_of(attrs_.weight_decay);
-    const double beta1 = ops::number_of(attrs_.beta1), beta2 = ops::number_of(attrs_.beta2);
+    const double beta1 = inputs_.momentum_of(args, attrs_.beta1),
+                 beta2 = ops::number_of(attrs_.beta2);
     const auto power = static_cast<double>(count);
     const auto size = static_cast<T>(rate / (1 - std::pow(beta1, power)));
     const auto scale = static_cast<T>(std::sqrt(1 - std::pow(beta2, power)));
@@ -148,8 +147,8 @@ class AdamKernel : public StepKernel {
     const T *const m = input<T>(args, 4), *const v = input<T>(args, 5);
     T *const out = output<T>(args, 0), *const m_out = output<T>(args, 2);
     T* const v_out = output<T>(args, 3);
-    const T* const w = has_greatest_ ? input<T>(args, 6) : nullptr;
-    T* const w_out = has_greatest_ ? output<T>(args, 4) : nullptr;
+    const T* const w = inputs_.has_last_state ? input<T>(args, kLastState) : nullptr;
+    T* const w_out = inputs_.has_last_state ? output<T>(args, 4) : nullptr;
     for_each_piece([=](int64_t begin, int64_t end) {
       if (w_out) {
 #pragma omp simd
@@ -180,17 +179,16 @@ class AdamKernel : public StepKernel {
 
  private:
   ops::AdamStepAttrs attrs_;
-  bool has_greatest_;
 };
 
 template <typename T>
 class RmspropKernel : public StepKernel {
  public:
+  static constexpr size_t kVelocity = 4, kLastState = 5;
   explicit RmspropKernel(const KernelRequest& request)
-      : StepKernel(request),
+      : StepKernel(request, kLastState),
         attrs_(request.attrs<ops::RmspropStepAttrs>()),
-        has_velocity_(request.has(4)),
-        has_mean_(request.has(5)) {}
+        has_velocity_(request.has(kVelocity)) {}
 
   void run(const KernelArgs& args) const override {
     const double alpha = ops::number_of(attrs_.alpha);
@@ -198,15 +196,20 @@ class RmspropKernel : public StepKernel {
     const auto epsilon = static_cast<T>(ops::number_of(attrs_.epsilon));
     const auto sign = static_cast<T>(attrs_.maximize ? -1 : 1);
     const auto decay = static_cast<T>(ops::number_of(attrs_.weight_decay));
-    const auto momentum = static_cast<T>(ops::number_of(attrs_.momentum));
+    const double exact_momentum = inputs_.momentum_of(args, attrs_.momentum);
+    const auto momentum = static_cast<T>(exact_momentum);
+    const bool rests = inputs_.momentum > 0 && exact_momentum == 0;
+    if (has_velocity_ && rests)
+      keep_state(args.inputs[kVelocity], args.outputs[2], elements() * sizeof(T));
     const auto rate = static_cast<T>(this->rate(args));
     const T *const x = input<T>(args, 0), *const g = input<T>(args, 1);
     const T* const v = input<T>(args, 3);
-    const T* const b = has_velocity_ ? input<T>(args, 4) : nullptr;
-    const T* const m = has_mean_ ? input<T>(args, 5) : nullptr;
+    const bool moves = has_velocity_ && !rests;
+    const T* const b = moves ? input<T>(args, kVelocity) : nullptr;
+    const T* const m = inputs_.has_last_state ? input<T>(args, kLastState) : nullptr;
     T *const out = output<T>(args, 0), *const v_out = output<T>(args, 1);
-    T* const b_out = has_velocity_ ? output<T>(args, 2) : nullptr;
-    T* const m_out = has_mean_ ? output<T>(args, 3) : nullptr;
+    T* const b_out = moves ? output<T>(args, 2) : nullptr;
+    T* const m_out = inputs_.has_last_state ? output<T>(args, 3) : nullptr;
     for_each_piece([=](int64_t begin, int64_t end) {
 #pragma omp simd
       for (int64_t i = begin; i < end; ++i) {
@@ -234,14 +237,15 @@ class RmspropKernel : public StepKernel {
 
  private:
   ops::RmspropStepAttrs attrs_;
-  bool has_velocity_, has_mean_;
+  bool has_velocity_;
 };
 
 template <typename T>
 class AdagradKernel : public StepKernel {
  public:
+  static constexpr size_t kLastState = 4;
   explicit AdagradKernel(const KernelRequest& request)
-      : StepKernel(request), attrs_(request.attrs<ops::AdagradStepAttrs>()) {}
+      : StepKernel(request, kLastState), attrs_(request.attrs<ops::AdagradStepAttrs>()) {}
 
   void run(const KernelArgs& args) const override {
     const int64_t count = count_before(args);
@@ -276,7 +280,8 @@ template <template <typename> typename Step>
 Prepared prepare_step(const KernelRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const KernelTensor& tensor = request.inputs[i];
-    if (!tensor || i == kRate || tensor.dtype == DType::kInt64) continue;
+    const bool is_number = i == kRate || i == Step<float>::kLastState + 1;
+    if (!tensor || is_number || tensor.dtype == DType::kInt64) continue;
     if (tensor.shape != request.inputs[0].shape)
       return Prepared::refuse("states must have the parameter's shape");
   }
