@@ -12,9 +12,9 @@
 #include "eager/nn/loss/metrics.h"
 #include "eager/nn/normalization.h"
 #include "eager/nn/padding.h"
+#include "eager/nn/parameters/reparametrize.h"
 #include "eager/nn/pooling.h"
 #include "eager/nn/recurrent.h"
-#include "eager/nn/reparametrize.h"
 #include "eager/nn/resampling.h"
 #include "eager/nn/transformer.h"
 

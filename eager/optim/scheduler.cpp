@@ -269,18 +269,18 @@ SequentialLR::SequentialLR(const Optimizer& optimizer,
   bases_ = schedulers_[0]->bases_;
   set_step(0);
 }
-std::pair<size_t, int64_t> SequentialLR::turn_at(int64_t step) const {
+std::pair<size_t, int64_t> SequentialLR::milestone_at(int64_t step) const {
   size_t index = 0;
   while (index < milestones_.size() && step >= milestones_[index])
     ++index;
   return {index, index == 0 ? 0 : milestones_[index - 1]};
 }
 double SequentialLR::group_lr_at(int64_t step, double base, size_t group) const {
-  const auto [index, begin] = turn_at(step);
+  const auto [index, begin] = milestone_at(step);
   return schedulers_[index]->group_lr_at(step - begin, base, group);
 }
 std::optional<double> SequentialLR::momentum_at(int64_t step, size_t group) const {
-  const auto [index, begin] = turn_at(step);
+  const auto [index, begin] = milestone_at(step);
   return schedulers_[index]->momentum_at(step - begin, group);
 }
 

@@ -198,8 +198,8 @@ class SequentialLR : public Scheduler {
   double lr_at(int64_t step, double base) const override { return group_lr_at(step, base, 0); }
   double group_lr_at(int64_t step, double base, size_t group) const override;
   std::optional<double> momentum_at(int64_t step, size_t group) const override;
-  // The index of the scheduler in use, and the step that is its step 0.
-  std::pair<size_t, int64_t> turn_at(int64_t step) const;
+  // The index of the scheduler in use, and the milestone that is its step 0 (0 for the first).
+  std::pair<size_t, int64_t> milestone_at(int64_t step) const;
   std::vector<std::shared_ptr<Scheduler>> schedulers_;
   std::vector<int64_t> milestones_;
 };

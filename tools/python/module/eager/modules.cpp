@@ -2,8 +2,8 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
-#include "eager/nn/functional_call.h"
 #include "eager/nn/init.h"
+#include "eager/nn/parameters/functional_call.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/attributes.h"
 #include "tools/python/module/eager/bindings.h"

@@ -1,5 +1,5 @@
 // Expected values are torch 1.13's.
-#include "eager/nn/reparametrize.h"
+#include "eager/nn/parameters/reparametrize.h"
 
 #include <gtest/gtest.h>
 

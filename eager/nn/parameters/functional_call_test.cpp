@@ -1,4 +1,4 @@
-#include "eager/nn/functional_call.h"
+#include "eager/nn/parameters/functional_call.h"
 
 #include <gtest/gtest.h>
 

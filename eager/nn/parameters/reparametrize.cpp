@@ -1,4 +1,4 @@
-#include "eager/nn/reparametrize.h"
+#include "eager/nn/parameters/reparametrize.h"
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"

@@ -1,4 +1,4 @@
-#include "eager/nn/functional_call.h"
+#include "eager/nn/parameters/functional_call.h"
 
 #include "eager/dispatch/substitutes.h"
 #include "eager/nn/module_state.h"

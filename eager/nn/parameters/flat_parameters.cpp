@@ -1,4 +1,4 @@
-#include "eager/nn/flat_parameters.h"
+#include "eager/nn/parameters/flat_parameters.h"
 
 #include "eager/autograd/autograd.h"
 #include "eager/functional/functional.h"
