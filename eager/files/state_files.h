@@ -15,9 +15,11 @@ namespace optim {
 class Optimizer;
 }
 
-// By the name's end: .safetensors, .npz, or .pt, .pth, .bin (torch's).
+// By the name's end: .safetensors, .npz, or .pt, .pth, .bin, .ckpt, .tar (torch's).
 void save(const nn::StateDict& state, const std::filesystem::path& path);
 nn::StateDict load(const std::filesystem::path& path);
+// Whether the name's end is one of torch's.
+bool is_torch_file(const std::filesystem::path& path);
 
 // https://github.com/huggingface/safetensors: a JSON header, then the elements. The same tensors
 // give the same bytes. Strings, complex128 and types of less than 8 bits cannot be written.

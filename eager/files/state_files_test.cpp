@@ -70,9 +70,9 @@ TEST_F(StateFiles, NpzComesBackWidened) {
 
 TEST_F(StateFiles, WhatCannotBeSaved) {
   expect_refusals({
-      {"a.txt: expected a name in .safetensors, .npz, .pt, .pth or .bin",
+      {"a.txt: expected a name in .safetensors, .npz, .pt, .pth, .bin, .ckpt or .tar",
        [&] { save({}, at("a.txt")); }},
-      {"a.txt: expected a name in .safetensors, .npz, .pt, .pth or .bin",
+      {"a.txt: expected a name in .safetensors, .npz, .pt, .pth, .bin, .ckpt or .tar",
        [&] { load(at("a.txt")); }},
       {"a name or metadata is not UTF-8",
        [&] {

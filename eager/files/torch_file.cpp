@@ -3,6 +3,7 @@
 
 #include "eager/files/state_files.h"
 #include "eager/files/torch_numbers.h"
+#include "eager/files/torch_object.h"
 #include "eager/files/torch_storage.h"
 #include "ir/core/tensor.h"
 
@@ -29,6 +30,7 @@ class TorchReader {
     visit(pickle_.root, "", 0);
     return std::move(state_);
   }
+  TorchObject read_object() { return object_at(pickle_.root, "", 0); }
 
  private:
   struct Storage {
@@ -37,15 +39,20 @@ class TorchReader {
     int64_t count = 0;
   };
 
-  // Tensors below a value, under the names that lead to them.
-  void visit(uint32_t index, const std::string& name, int depth) {
+  const PickleNode& visited(uint32_t index, int depth) {
     if (depth > kMaxDepth) archive_->refuse("its values are nested too deep");
     // A value that is held many times over would be walked as often.
     if (++visits_ > 10 * kMaxTensors) archive_->refuse("it holds too many values");
-    const PickleNode& node = pickle_.at(index);
-    const auto below = [&](const std::string& key) {
-      return name.empty() ? key : name + "." + key;
-    };
+    return pickle_.at(index);
+  }
+  static std::string name_below(const std::string& name, const std::string& key) {
+    return name.empty() ? key : name + "." + key;
+  }
+
+  // Tensors below a value, under the names that lead to them.
+  void visit(uint32_t index, const std::string& name, int depth) {
+    const PickleNode& node = visited(index, depth);
+    const auto below = [&](const std::string& key) { return name_below(name, key); };
     if (node.kind == Kind::kCall) {
       if (is_call(node, "torch Size")) return;
       add(name, Tensor(tensor_of(node, name)));
@@ -65,6 +72,58 @@ class TorchReader {
       for (size_t i = 0; i < node.items.size(); ++i)
         visit(node.items[i], below(std::to_string(i)), depth + 1);
     }
+  }
+
+  // `name`: what leads to the value.
+  TorchObject object_at(uint32_t index, const std::string& name, int depth) {
+    const PickleNode& node = visited(index, depth);
+    switch (node.kind) {
+      case Kind::kNone:
+        return {};
+      case Kind::kBool:
+        return {node.integer != 0};
+      case Kind::kInteger:
+        return {node.integer};
+      case Kind::kReal:
+        return {node.real};
+      case Kind::kText:
+        return {node.text};
+      case Kind::kDict:
+        return {dict_at(node, name, depth)};
+      case Kind::kList:
+      case Kind::kTuple:
+        return {list_at(node, name, depth)};
+      case Kind::kCall:
+        break;
+      case Kind::kGlobal:
+      case Kind::kPersistent:
+        refuse(name, "is " + node.text + ", which is no value");
+    }
+    if (is_call(node, "torch Size")) {
+      TorchObject::List sizes{.is_tuple = true};
+      for (const int64_t size : integers(node, name))
+        sizes.items.push_back({size});
+      return {std::move(sizes)};
+    }
+    if (++tensors_ > kMaxTensors) archive_->refuse("it holds too many tensors");
+    return {Tensor(tensor_of(node, name))};
+  }
+  TorchObject::List list_at(const PickleNode& node, const std::string& name, int depth) {
+    TorchObject::List list{.is_tuple = node.kind == Kind::kTuple};
+    for (const uint32_t item : node.items)
+      list.items.push_back(
+          object_at(item, name_below(name, std::to_string(list.items.size())), depth + 1));
+    return list;
+  }
+  TorchObject::Dict dict_at(const PickleNode& node, const std::string& name, int depth) {
+    TorchObject::Dict dict;
+    for (size_t i = 0; i + 1 < node.items.size(); i += 2) {
+      const PickleNode& key = pickle_.at(node.items[i]);
+      const std::string text = key.kind == Kind::kText ? key.text : std::to_string(key.integer);
+      dict.keys.push_back(object_at(node.items[i], name, depth + 1));
+      dict.values.push_back(object_at(node.items[i + 1], name_below(name, text), depth + 1));
+    }
+    return dict;
   }
 
   void add(const std::string& name, const Tensor& tensor) {
@@ -213,10 +272,14 @@ class TorchReader {
   int64_t expanded_bytes_ = 0;
   std::unordered_map<std::string, Storage> storages_;
   nn::StateDict state_;
-  size_t visits_ = 0;
+  size_t visits_ = 0, tensors_ = 0;
 };
 
 }  // namespace
+
+TorchObject load_torch_object(const std::filesystem::path& path) {
+  return TorchReader(path, true).read_object();
+}
 
 nn::StateDict load_torch(const std::filesystem::path& path) {
   return TorchReader(path, false).read();

@@ -8,6 +8,7 @@
 #include "eager/create.h"
 #include "eager/files/pickle.h"
 #include "eager/files/state_files.h"
+#include "eager/files/torch_object.h"
 #include "eager/optim/optimizer.h"
 #include "ir/core/tensor.h"
 #include "ir/type.h"
@@ -317,8 +318,8 @@ TEST_F(TorchFile, StateOfAnOptimiser) {
     optimizer.load_state_dict(load_torch_optimizer(path, optimizer, "optimizer"));
     const nn::StateDict state = optimizer.state_dict();
     EXPECT_EQ(optimizer.lr(), 0.5);
-    EXPECT_EQ(state.at("state.0.step").item<int64_t>(), 7);
     EXPECT_EQ(optimizer.momentum(), 1);
+    EXPECT_EQ(state.at("state.0.step").item<int64_t>(), 7);
     EXPECT_EQ(state.at("state.0.exp_avg").to_vector<float>(), (std::vector<float>{1, 2}));
     EXPECT_EQ(state.at("state.0.exp_avg_sq").to_vector<float>(), (std::vector<float>{3, 4}));
     EXPECT_EQ(state.at("state.1.step").item<int64_t>(), 0);
@@ -366,6 +367,47 @@ TEST_F(TorchFile, IsWrittenAsTorchWrites) {
                    save({{"w", w.to(DType::kUInt16)}}, folder_ / "u.pt");
                  });
   EXPECT_FALSE(std::filesystem::exists(folder_ / "u.pt"));
+}
+
+TEST_F(TorchFile, CheckpointsComeBack) {
+  using List = TorchObject::List;
+  using Dict = TorchObject::Dict;
+  const Tensor w = arange(6).to(DType::kFloat).reshape({2, 3});
+  const TorchObject state{Dict{.keys = {{"w"s}}, .values = {{w}}, .is_ordered = true}};
+  const TorchObject whole{Dict{
+      .keys = {{"model"s}, {"epoch"s}, {int64_t{7}}, {"history"s}, {"best"s}, {"none"s}, {"on"s}},
+      .values = {state,
+                 {int64_t{3}},
+                 {"seven"s},
+                 {List{.items = {{0.5}, {-1e300}, {int64_t{1} << 40}}}},
+                 {List{.items = {{int64_t{2}}, {"x"s}}, .is_tuple = true}},
+                 {},
+                 {true}}}};
+  const auto path = folder_ / "checkpoint.pth.tar";
+  save_torch_object(whole, path);
+  const auto found = std::get<Dict>(load_torch_object(path).value);
+  ASSERT_EQ(found.keys.size(), 7u);
+  EXPECT_EQ(std::get<std::string>(found.keys[0].value), "model");
+  const auto& model = std::get<Dict>(found.values[0].value);
+  EXPECT_TRUE(std::get<Tensor>(model.values.at(0).value).data() == w.data());
+  EXPECT_EQ(std::get<int64_t>(found.values[1].value), 3);
+  EXPECT_EQ(std::get<int64_t>(found.keys[2].value), 7);
+  EXPECT_EQ(std::get<std::string>(found.values[2].value), "seven");
+  const auto& history = std::get<List>(found.values[3].value);
+  EXPECT_FALSE(history.is_tuple);
+  EXPECT_EQ(std::get<double>(history.items.at(1).value), -1e300);
+  EXPECT_EQ(std::get<int64_t>(history.items.at(2).value), int64_t{1} << 40);
+  EXPECT_TRUE(std::get<List>(found.values[4].value).is_tuple);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(found.values[5].value));
+  EXPECT_TRUE(std::get<bool>(found.values[6].value));
+  // The names of the tensors alone.
+  const nn::StateDict tensors = load(path);
+  ASSERT_EQ(tensors.size(), 1u);
+  EXPECT_TRUE(tensors.at("model.w").data() == w.data());
+  expect_refusal(ErrorCode::kUnsupported, "'model.w' has elements of type uint16", [&] {
+    const TorchObject wide{Dict{.keys = {{"w"s}}, .values = {{w.to(DType::kUInt16)}}}};
+    save_torch_object({Dict{.keys = {{"model"s}}, .values = {wide}}}, path);
+  });
 }
 
 TEST_F(TorchFile, RefusedFiles) {

@@ -1,9 +1,13 @@
-// State dicts as torch.save writes them: a zip of a pickle and of one member for each storage.
+// State dicts, and what holds them, as torch.save writes them: a zip of a pickle and of one member
+// for each storage.
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
+#include <type_traits>
 
 #include "eager/files/state_files.h"
+#include "eager/files/torch_object.h"
 #include "eager/files/torch_storage.h"
 #include "ir/type.h"
 #include "onnx_io/zip_writer.h"
@@ -42,6 +46,14 @@ class PickleWriter {
       integer(value);
     end_tuple();
   }
+  void real(double value) {
+    out_ += 'G';
+    put(__builtin_bswap64(std::bit_cast<uint64_t>(value)));
+  }
+  void none() { out_ += 'N'; }
+  void list() { out_ += ']'; }
+  void end_list() { out_ += 'e'; }
+  void dict() { out_ += '}'; }
   void mark() { out_ += '('; }
   void end_tuple() { out_ += 't'; }
   void call() { out_ += 'R'; }
@@ -70,15 +82,9 @@ class TorchWriter {
     if (folder_.empty()) folder_ = "archive";
   }
 
-  void write(const nn::StateDict& state) {
+  void write(const TorchObject& object) {
     PickleWriter pickle;
-    pickle.ordered_dict();
-    pickle.mark();
-    for (const auto& [name, tensor] : state) {
-      pickle.text(name);
-      add(pickle, name, tensor.data());
-    }
-    pickle.end_items();
+    add(pickle, "", object);
     ZipWriter zip(path_);
     const auto add_text = [&](const char* member, const std::string& text) {
       zip.add(folder_ + "/" + member, std::as_bytes(std::span(text)));
@@ -95,6 +101,49 @@ class TorchWriter {
   }
 
  private:
+  // `name`: what leads to the value.
+  void add(PickleWriter& pickle, const std::string& name, const TorchObject& object) {
+    std::visit(
+        [&]<typename T>(const T& value) {
+          if constexpr (std::is_same_v<T, std::monostate>)
+            pickle.none();
+          else if constexpr (std::is_same_v<T, bool>)
+            pickle.boolean(value);
+          else if constexpr (std::is_same_v<T, int64_t>)
+            pickle.integer(value);
+          else if constexpr (std::is_same_v<T, double>)
+            pickle.real(value);
+          else if constexpr (std::is_same_v<T, std::string>)
+            pickle.text(value);
+          else if constexpr (std::is_same_v<T, Tensor>)
+            add(pickle, name, value.data());
+          else
+            add(pickle, name, value);
+        },
+        object.value);
+  }
+  static std::string name_below(const std::string& name, const std::string& key) {
+    return name.empty() ? key : name + "." + key;
+  }
+  void add(PickleWriter& pickle, const std::string& name, const TorchObject::List& list) {
+    if (!list.is_tuple) pickle.list();
+    pickle.mark();
+    for (size_t i = 0; i < list.items.size(); ++i)
+      add(pickle, name_below(name, std::to_string(i)), list.items[i]);
+    list.is_tuple ? pickle.end_tuple() : pickle.end_list();
+  }
+  void add(PickleWriter& pickle, const std::string& name, const TorchObject::Dict& dict) {
+    dict.is_ordered ? pickle.ordered_dict() : pickle.dict();
+    pickle.mark();
+    for (size_t i = 0; i < dict.keys.size(); ++i) {
+      add(pickle, name, dict.keys[i]);
+      const auto* text = std::get_if<std::string>(&dict.keys[i].value);
+      const auto* number = std::get_if<int64_t>(&dict.keys[i].value);
+      const std::string key = text ? *text : number ? std::to_string(*number) : "?";
+      add(pickle, name_below(name, key), dict.values[i]);
+    }
+    pickle.end_items();
+  }
   void add(PickleWriter& pickle, const std::string& name, const sardonyx::Tensor& tensor) {
     const std::string_view type = storage_name(tensor.dtype());
     if (type.empty()) {
@@ -147,8 +196,17 @@ class TorchWriter {
 
 }  // namespace
 
+void save_torch_object(const TorchObject& object, const std::filesystem::path& path) {
+  TorchWriter(path).write(object);
+}
+
 void save_torch(const nn::StateDict& state, const std::filesystem::path& path) {
-  TorchWriter(path).write(state);
+  TorchObject::Dict dict{.is_ordered = true};
+  for (const auto& [name, tensor] : state) {
+    dict.keys.push_back({name});
+    dict.values.push_back({tensor});
+  }
+  save_torch_object({std::move(dict)}, path);
 }
 
 }  // namespace sardonyx::eager
