@@ -224,11 +224,25 @@ Tensor logit(const Tensor& x, std::optional<double> eps, Loc loc) {
   if (eps) value = clamp(value, *eps, 1 - *eps, loc);
   return log(div({value, loc}, sub({1, loc}, value)), loc);
 }
+namespace {
+
+// Where 0 times the logarithm of b, which ends at `least`, is 0 and not NaN.
+Tensor is_void(const OperandPair& pair, double least, const Loc& loc) {
+  const Tensor has_no_log = Operand(Operand(pair.b, loc) <= least, loc) || isposinf(pair.b, loc);
+  return Operand(Operand(pair.a, loc) == 0, loc) && has_no_log;
+}
+
+}  // namespace
+
 Tensor xlogy(const Operand& x, const Operand& y) {
   const Loc& loc = x.loc;
   const OperandPair pair = floating(x, y);
-  const Tensor is_void = Operand(Operand(pair.a, loc) == 0, loc) && (Operand(pair.b, loc) <= 0);
-  return mul({pair.a, loc}, log(where(is_void, {1, loc}, pair.b), loc));
+  return mul({pair.a, loc}, log(where(is_void(pair, 0, loc), {1, loc}, pair.b), loc));
+}
+Tensor xlog1py(const Operand& x, const Operand& y) {
+  const Loc& loc = x.loc;
+  const OperandPair pair = floating(x, y);
+  return mul({pair.a, loc}, log1p(where(is_void(pair, -1, loc), {0, loc}, pair.b), loc));
 }
 // By the greater one, so that squares do not overflow.
 Tensor hypot(const Operand& a, const Operand& b) {
@@ -240,9 +254,6 @@ Tensor hypot(const Operand& a, const Operand& b) {
   const Tensor squares =
       add({square(div({pair.a, loc}, unit), loc), loc}, square(div({pair.b, loc}, unit), loc));
   return mul({sqrt(squares, loc), loc}, unit);
-}
-Tensor erfc(const Tensor& x, Loc loc) {
-  return sub({1, loc}, erf(floating(x, "erfc", loc), loc));
 }
 
 Tensor trunc(const Tensor& x, Loc loc) {
@@ -404,6 +415,76 @@ Tensor bitwise_xor(const Operand& a, const Operand& b) {
 Tensor bitwise_not(const Tensor& x, Loc loc) {
   require_defined(x, "bitwise_not", "x", loc);
   return apply(op_named(x.dtype() == DType::kBool ? "Not" : "BitwiseNot"), {x}, loc);
+}
+
+namespace {
+
+DType unsigned_type(DType dtype) {
+  switch (bits_of(dtype)) {
+    case 8:
+      return DType::kUInt8;
+    case 16:
+      return DType::kUInt16;
+    case 32:
+      return DType::kUInt32;
+    default:
+      return DType::kUInt64;
+  }
+}
+OperandPair shift_operands(const char* function, const Operand& a, const Operand& b) {
+  OperandPair pair = matched(a, b);
+  if (is_integer(pair.a.dtype()) && bits_of(pair.a.dtype()) >= 8) return pair;
+  fail(ErrorCode::kInvalidArgument, text_of(a.loc), ": ", function, ": expected integers, got ",
+       pair.a.type(), " and ", pair.b.type());
+}
+// ONNX shifts unsigned elements alone.
+Tensor shifted(const Tensor& x, const Tensor& bits, const char* direction, const Loc& loc) {
+  static const OpDef& op = op_named("BitShift");
+  const DType dtype = unsigned_type(x.dtype());
+  return apply(op, {x.to(dtype, loc), bits.to(dtype, loc)}, {{"direction", std::string(direction)}},
+               loc)
+      .to(x.dtype(), loc);
+}
+
+}  // namespace
+
+Tensor bitwise_left_shift(const Operand& a, const Operand& b) {
+  const OperandPair pair = shift_operands("bitwise_left_shift", a, b);
+  return shifted(pair.a, pair.b, "LEFT", a.loc);
+}
+Tensor bitwise_right_shift(const Operand& a, const Operand& b) {
+  const Loc& loc = a.loc;
+  const OperandPair pair = shift_operands("bitwise_right_shift", a, b);
+  if (!is_signed_integer(pair.a.dtype())) return shifted(pair.a, pair.b, "RIGHT", loc);
+  // -1 - x is the complement of x, so that ones come in as zeros.
+  const Tensor is_negative = Operand(pair.a, loc) < 0;
+  const auto complemented = [&](const Tensor& x) {
+    return where(is_negative, {sub({-1, loc}, x), loc}, x);
+  };
+  return complemented(shifted(complemented(pair.a), pair.b, "RIGHT", loc));
+}
+
+Tensor logaddexp2(const Operand& a, const Operand& b) {
+  constexpr double kLog2 = std::numbers::ln2;
+  return div({logaddexp({mul(a, kLog2), a.loc}, mul(b, kLog2)), a.loc}, kLog2);
+}
+Tensor ldexp(const Operand& x, const Operand& exponent) {
+  const OperandPair pair = floating(x, exponent);
+  return mul({pair.a, x.loc}, exp2(pair.b, x.loc));
+}
+Tensor fmax(const Operand& a, const Operand& b) {
+  const OperandPair pair = matched(a, b);
+  if (!is_floating(pair.a.dtype())) return maximum({pair.a, a.loc}, pair.b);
+  const Tensor known =
+      where(isnan(pair.b, a.loc), {pair.a, a.loc}, maximum({pair.a, a.loc}, pair.b));
+  return where(isnan(pair.a, a.loc), {pair.b, a.loc}, known);
+}
+Tensor fmin(const Operand& a, const Operand& b) {
+  const OperandPair pair = matched(a, b);
+  if (!is_floating(pair.a.dtype())) return minimum({pair.a, a.loc}, pair.b);
+  const Tensor known =
+      where(isnan(pair.b, a.loc), {pair.a, a.loc}, minimum({pair.a, a.loc}, pair.b));
+  return where(isnan(pair.a, a.loc), {pair.b, a.loc}, known);
 }
 
 Tensor relu6(const Tensor& x, Loc loc) {

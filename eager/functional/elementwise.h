@@ -27,12 +27,18 @@ Tensor log2(const Tensor& x, Loc loc = Loc::current());
 Tensor log10(const Tensor& x, Loc loc = Loc::current());
 // log(exp(a) + exp(b)) without overflow.
 Tensor logaddexp(const Operand& a, const Operand& b);
+Tensor logaddexp2(const Operand& a, const Operand& b);    // log2(2^a + 2^b)
+Tensor ldexp(const Operand& x, const Operand& exponent);  // x * 2^exponent
+// The greater, the less of two; of a NaN and a number the number.
+Tensor fmax(const Operand& a, const Operand& b);
+Tensor fmin(const Operand& a, const Operand& b);
 // log(x / (1 - x)); eps cuts x to [eps, 1 - eps].
 Tensor logit(const Tensor& x, std::optional<double> eps = {}, Loc loc = Loc::current());
 // x * log(y), which is 0 where x is 0 and y is no NaN.
 Tensor xlogy(const Operand& x, const Operand& y);
+Tensor xlog1py(const Operand& x, const Operand& y);  // x * log(1 + y), 0 where x is
 Tensor hypot(const Operand& a, const Operand& b);
-Tensor erfc(const Tensor& x, Loc loc = Loc::current());
+Tensor erfc(const Tensor& x, Loc loc = Loc::current());  // 1 - erf(x), to its last digits
 
 // --- rounding and division ---
 Tensor trunc(const Tensor& x, Loc loc = Loc::current());
@@ -91,6 +97,10 @@ Tensor bitwise_and(const Operand& a, const Operand& b);
 Tensor bitwise_or(const Operand& a, const Operand& b);
 Tensor bitwise_xor(const Operand& a, const Operand& b);
 Tensor bitwise_not(const Tensor& x, Loc loc = Loc::current());
+// Integers moved by b bits: zeros come in from the right, copies of the sign from the left. By as
+// many bits as there are, or more, nothing but these is left.
+Tensor bitwise_left_shift(const Operand& a, const Operand& b);
+Tensor bitwise_right_shift(const Operand& a, const Operand& b);
 
 // --- activations ---
 Tensor relu6(const Tensor& x, Loc loc = Loc::current());

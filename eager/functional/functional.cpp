@@ -120,6 +120,11 @@ Tensor softplus(const Tensor& x, double beta, Loc loc) {
   if (beta == 1) return softplus(x, loc);
   return div({softplus(mul({x, loc}, beta), loc), loc}, beta);
 }
+Tensor softplus(const Tensor& x, double beta, double threshold, Loc loc) {
+  require_defined(x, "softplus", "x", loc);
+  const Tensor is_linear = Operand(mul({x, loc}, beta), loc) > threshold;
+  return where(is_linear, {x, loc}, softplus(x, beta, loc));
+}
 Tensor clip(const Tensor& x, std::optional<Number> low, std::optional<Number> high, Loc loc) {
   return clamp(x, low, high, loc);
 }

@@ -13,6 +13,7 @@
 #include "eager/functional/parts.h"
 #include "eager/functional/products.h"
 #include "eager/functional/reduce.h"
+#include "eager/functional/rows.h"
 #include "eager/functional/running.h"
 #include "eager/functional/sampling.h"
 #include "eager/functional/statistics.h"
@@ -81,6 +82,8 @@ Tensor hardswish(const Tensor& x, Loc loc = Loc::current());
 // log(1 + exp(x)).
 Tensor softplus(const Tensor& x, Loc loc = Loc::current());
 Tensor softplus(const Tensor& x, double beta, Loc loc = Loc::current());  // of beta * x, over beta
+// The same, but x where beta * x is above the threshold.
+Tensor softplus(const Tensor& x, double beta, double threshold, Loc loc = Loc::current());
 // x * tanh(softplus(x)).
 Tensor mish(const Tensor& x, Loc loc = Loc::current());
 // exp(x) over its sum along the axis; log_softmax is its logarithm.

@@ -173,6 +173,66 @@ std::vector<NameCase> name_cases() {
        ONE(linalg::solve_triangular(in[0], in[1], {.upper = true})),
        {of({2, 1, 9, 4}, {2, 2}), of({4, 8}, {2, 1})},
        {1, 2}},
+      {"unfold", ONE(unfold(in[0], 0, 3, 2)), {counting({7})}, {0, 1, 2, 2, 3, 4, 4, 5, 6}, {3, 3}},
+      {"unfold of rows", ONE(unfold(in[0], -1, 2, 1)), {m}, {1, 5, 5, 2, 4, 3, 3, 6}, {2, 2, 2}},
+      {"combinations", ONE(combinations(in[0])), {ints({1, 2, 3})}, {1, 2, 1, 3, 2, 3}, {3, 2}},
+      {"combinations with replacement",
+       ONE(combinations(in[0], 2, true)),
+       {ints({1, 2, 3})},
+       {1, 1, 1, 2, 1, 3, 2, 2, 2, 3, 3, 3}},
+      {"combinations of three",
+       ONE(combinations(in[0], 3)),
+       {ints({1, 2, 3, 4})},
+       {1, 2, 3, 1, 2, 4, 1, 3, 4, 2, 3, 4}},
+      {"vander", ONE(vander(in[0])), {of({0, 2, 3})}, {0, 0, 1, 4, 2, 1, 9, 3, 1}, {3, 3}},
+      {"vander increasing",
+       ONE(vander(in[0], 2, true)),
+       {ints({1, 2, 3})},
+       {1, 1, 1, 2, 1, 3},
+       {3, 2}},
+      {"pdist",
+       ONE(pdist(in[0])),
+       {of({0, 0, 3, 4, 3, 4, 1, 1}, {4, 2})},
+       {5, 5, std::sqrt(2), 0, std::sqrt(13), std::sqrt(13)},
+       {6}},
+      {"pdist by sums", ONE(pdist(in[0], 1)), {of({0, 0, 3, 4, 1, 1}, {3, 2})}, {7, 2, 5}},
+      {"pdist by cubes", ONE(pdist(in[0], 3)), {of({0, 0, 3, 4}, {2, 2})}, {4.497941493988037}},
+      {"renorm",
+       ONE(renorm(in[0], 2, 0, 6)),
+       {m},
+       {1, 5, 2, 3.072885036468506, 2.30466365814209, 4.60932731628418},
+       {2, 3}},
+      {"renorm of columns", ONE(renorm(in[0], 1, 1, 6)), {m}, {1, 3.75, 1.5, 4, 2.25, 4.5}},
+      {"msort", ONE(msort(in[0])), {m}, {1, 3, 2, 4, 5, 6}, {2, 3}},
+      {"bitwise_left_shift",
+       ONE(bitwise_left_shift(in[0], in[1])),
+       {ints({-8, -3, 5, int64_t{1} << 40, 7}), ints({1, 2, 3, 4, 64})},
+       {-16, -12, 40, 17592186044416, 0}},
+      {"bitwise_right_shift",
+       ONE(bitwise_right_shift(in[0], in[1])),
+       {ints({-8, -3, 5, int64_t{1} << 40, -1, -7}), ints({1, 2, 3, 4, 62, 64})},
+       {-4, -1, 0, 68719476736, -1, -1}},
+      {"shifts of int32",
+       ONE(bitwise_right_shift(in[0], 3)),
+       {tensor({-128, 127, -3})},
+       {-16, 15, -1}},
+      {"fmax", ONE(fmax(in[0], in[1])), {of({1, kQuietNan, 3}), of({2, 3, kQuietNan})}, {2, 3, 3}},
+      {"fmin", ONE(fmin(in[0], in[1])), {of({1, kQuietNan, 3}), of({2, 3, kQuietNan})}, {1, 3, 3}},
+      {"fmax of integers", ONE(fmax(in[0], 3)), {ints({2, 4})}, {3, 4}},
+      {"logaddexp2",
+       ONE(logaddexp2(in[0], in[1])),
+       {of({1, -2}), of({3, 1000})},
+       {std::log2(10), 1000}},
+      {"ldexp", ONE(ldexp(in[0], in[1])), {of({3, 1}), ints({2, -1})}, {12, 0.5}},
+      {"softplus with a threshold",
+       ONE(softplus(in[0], 2, 1.5)),
+       {of({-1, 0.5, 2})},
+       {0.06346400082111359, 0.65663081407547, 2}},
+      {"xlogy", ONE(xlogy(in[0], in[1])), {of({0, 0, 2}), of({0, kInfinity, 1})}, {0, 0, 0}},
+      {"xlog1py",
+       ONE(xlog1py(in[0], in[1])),
+       {of({0, 0, 2, 1.5}), of({-1, kInfinity, 3, -0.5})},
+       {0, 0, 2.772588722239781, -1.03972077083984}},
       {"fftshift of all", ONE(fft::fftshift(in[0])), {of({0, 1, 2, 3})}, {2, 3, 0, 1}},
   };
 }
@@ -230,6 +290,42 @@ TEST(TorchNames, GradientsReachWhatWasChosen) {
   EXPECT_NEAR(sums[1], 0.5, 1e-6);
   EXPECT_EQ(gradient(ONE(scatter_reduce(in[0], 0, ints({0}), of({4}), "mean")), of({2, 1})),
             (Floats{0.5, 1}));
+}
+
+// By torch.
+TEST(TorchNames, GradientsOfDistancesAndNorms) {
+  const auto expect_gradient = [](const TensorFunction& fn, const Tensor& at,
+                                  const Numbers& expected) {
+    Tensor x = at.detach().set_requires_grad();
+    fn({x})[0].backward();
+    const Numbers found = x.grad().data().to_doubles();
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], expected[i], 2e-6) << i;
+  };
+  expect_gradient(
+      ONE(pdist(in[0]).sum()), of({0, 0, 3, 4, 3, 4, 1, 1}, {4, 2}),
+      {-1.907106876373291, -2.3071067333221436, 1.1547002792358398, 1.6320502758026123,
+       1.1547002792358398, 1.6320502758026123, -0.4022936224937439, -0.9569938778877258});
+  expect_gradient(ONE((renorm(in[0], 2, 0, 6) * counting({2, 3})).sum()),
+                  of({1, 5, 2, 4, 3, 6}, {2, 3}),
+                  {0, 1, 2, -0.41559508442878723, 1.0326908826828003, -0.23928198218345642});
+  expect_gradient(ONE(vander(in[0]).sum()), of({0, 2, 3}), {1, 5, 7});
+  expect_gradient(ONE(unfold(in[0], 0, 2, 1).sum()), counting({4}), {1, 2, 2, 1});
+}
+
+// The count of windows follows from a size that stays open.
+TEST(TorchNames, WindowsOfOpenSizes) {
+  const TemporaryFolder folder;
+  const TensorFunction windows = ONE(unfold(in[0], 1, 3, 2));
+  export_onnx(windows, {counting({2, 7})}, folder / "m.onnx",
+              {.input_names = {"x"}, .dynamic_axes = {{"x", {{1, "n"}}}}});
+  const Compiled compiled = compile(windows);
+  for (const int64_t length : {3, 8, 15}) {
+    const Tensor x = counting({2, length});
+    EXPECT_TRUE(equal(OnnxModule(folder / "m.onnx")({x})[0], windows({x})[0]));
+    EXPECT_TRUE(equal(compiled({x})[0], windows({x})[0]));
+  }
 }
 
 TEST(TorchNames, ElementsWithinBraces) {
@@ -365,6 +461,28 @@ TEST(TorchNames, Refusals) {
       {"arange: expected a step from 0 towards 1, got 0", [] { arange(0, 1, 0.0); }},
       {"histc: expected at least one bin and low <= high, got 0 bins", [] { histc(ones(2), 0); }},
       {"fliplr: expected at least 2 axes, got float[3]", [] { fliplr(ones(3)); }},
+      {"unfold: expected 0 <= size <= 3 and a step of at least 1, got 4 and 1",
+       [] { unfold(ones(3), 0, 4, 1); }},
+      {"unfold: expected 0 <= size <= 3 and a step of at least 1, got 2 and 0",
+       [] { unfold(ones(3), 0, 2, 0); }},
+      {"combinations: expected a vector, got float[2, 2]",
+       [] {
+         combinations(ones({2, 2}));
+       }},
+      {"combinations: expected a count of at least 0, got -1", [] { combinations(ones(3), -1); }},
+      {"vander: expected at least 0 columns, got -2", [] { vander(ones(3), -2); }},
+      {"pdist: expected rows [n, d], got float[3]", [] { pdist(ones(3)); }},
+      {"pdist: expected floating rows [n, d] and p of at least 0, got float[2, 2] and -1",
+       [] {
+         pdist(ones({2, 2}), -1);
+       }},
+      {"renorm: expected at least 2 axes, p above 0 and maxnorm of at least 0, got float[2], 2 and "
+       "1",
+       [] { renorm(ones(2), 2, 0, 1); }},
+      {"bitwise_left_shift: expected integers, got float[2] and float[]",
+       [] { bitwise_left_shift(ones(2), 1); }},
+      {"bitwise_right_shift: expected integers, got bool[1] and bool[1]",
+       [] { bitwise_right_shift(bools({true}), bools({true})); }},
       {"gcd: expected integers, got float[2] and float[]", [] { gcd(ones(2), 1); }},
       {"names_test.cpp:", [] { lcm(bools({true}), bools({true})); }},
       {"logcumsumexp: expected floating elements, got int64[1]; convert",

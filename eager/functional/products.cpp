@@ -209,7 +209,9 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p, Loc loc) {
          ": cdist: expected rows [..., n, d] and [..., m, d] and p of at least 0, got ", a.type(),
          ", ", b.type(), " and ", p);
   }
-  const Tensor difference = sub({a.unsqueeze(-2, loc), loc}, b.unsqueeze(-3, loc));
+  return row_norms(sub({a.unsqueeze(-2, loc), loc}, b.unsqueeze(-3, loc)), p, loc);
+}
+Tensor row_norms(const Tensor& difference, double p, Loc loc) {
   if (p == 0 || p == 1 || std::isinf(p)) return norm(difference, p, {-1}, false, loc);
   // Roots have no gradient at 0, so they are taken of ones there.
   const Tensor powers = p == 2 ? square(difference, loc).sum({-1}, false, loc)

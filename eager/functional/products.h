@@ -40,5 +40,7 @@ Tensor matrix_power(const Tensor& x, int64_t power, Loc loc = Loc::current());
 // Distances ||a_i - b_j||_p of the rows of a [..., n, d] and b [..., m, d]: [..., n, m]. Memory of
 // n * m * d elements. The gradient of a distance of 0 is 0.
 Tensor cdist(const Tensor& a, const Tensor& b, double p = 2, Loc loc = Loc::current());
+// The p-norms along the last axis, whose gradient is 0 where they are: distances by differences.
+Tensor row_norms(const Tensor& difference, double p, Loc loc = Loc::current());
 
 }  // namespace sardonyx::eager

@@ -10,6 +10,7 @@
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
+#include "eager/placed.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager {
@@ -32,6 +33,12 @@ Tensor power_sum(const std::array<double, N>& c, const Tensor& x, const Loc& loc
   for (size_t i = N - 2; i-- > 0;)
     sum = add({mul({sum, loc}, x), loc}, c[i]);
   return sum;
+}
+
+template <size_t N>
+Tensor quotient(const std::array<double, N>& above, const std::array<double, N>& below,
+                const Tensor& at, const Loc& loc) {
+  return div({power_sum(above, at, loc), loc}, power_sum(below, at, loc));
 }
 
 // From this argument on Stirling's series is exact to the last digits of float64 with the terms
@@ -141,22 +148,102 @@ constexpr std::array<double, 8> kUnderEnd{1,
                                           1.42151175831644588870e-7,
                                           2.04426310338993978564e-15};
 
-Tensor erfinv_of_doubles(const Tensor& x, const Loc& loc) {
-  const auto quotient = [&](const auto& above, const auto& below, const Tensor& at) {
-    return div({power_sum(above, at, loc), loc}, power_sum(below, at, loc));
-  };
-  const Tensor half = mul({x, loc}, 0.5), size = abs(x, loc);
+// The x whose share is 1/2 + half; left: the smaller of the two shares.
+Tensor normal_quantile(const Tensor& half, const Tensor& left, const Loc& loc) {
   const Tensor squares = sub({0.180625, loc}, square(half, loc));
-  const Tensor middle = mul({half, loc}, quotient(kMiddle, kUnderMiddle, squares));
-  const Tensor left = mul({sub({1, loc}, size), loc}, 0.5);
+  const Tensor middle = mul({half, loc}, quotient(kMiddle, kUnderMiddle, squares, loc));
   const Tensor depth = sqrt(neg(log(left, loc), loc), loc);
-  const Tensor tail =
-      where(Operand(depth, loc) <= 5, {quotient(kTail, kUnderTail, sub({depth, loc}, 1.6)), loc},
-            quotient(kEnd, kUnderEnd, sub({depth, loc}, 5)));
-  const Tensor reach = where(Operand(size, loc) == 1, {kUnbounded, loc}, tail);
-  const Tensor value =
-      where(Operand(size, loc) <= 0.85, {middle, loc}, mul({reach, loc}, sign(x, loc)));
+  const Tensor tail = where(Operand(depth, loc) <= 5,
+                            {quotient(kTail, kUnderTail, sub({depth, loc}, 1.6), loc), loc},
+                            quotient(kEnd, kUnderEnd, sub({depth, loc}, 5), loc));
+  const Tensor reach = where(Operand(left, loc) == 0, {kUnbounded, loc}, tail);
+  return where(Operand(abs(half, loc), loc) <= 0.425, {middle, loc},
+               mul({reach, loc}, sign(half, loc)));
+}
+Tensor erfinv_of_doubles(const Tensor& x, const Loc& loc) {
+  const Tensor left = mul({sub({1, loc}, abs(x, loc)), loc}, 0.5);
+  const Tensor value = normal_quantile(mul({x, loc}, 0.5), left, loc);
   return mul({value, loc}, 1 / std::numbers::sqrt2);
+}
+Tensor ndtri_of_doubles(const Tensor& p, const Loc& loc) {
+  const Tensor left = where(Operand(p, loc) < 0.5, {p, loc}, sub({1, loc}, p));
+  return normal_quantile(sub({p, loc}, 0.5), left, loc);
+}
+
+// Cody, "Rational Chebyshev approximations for the error function", Mathematics of Computation 23
+// (1969): erf(x) / x for small x, exp(y^2) erfc(y) for y of 0.46875 to 4, and beyond.
+constexpr std::array<double, 5> kErfNear{3.20937758913846947e3, 3.77485237685302021e2,
+                                         1.13864154151050156e2, 3.16112374387056560e0,
+                                         1.85777706184603153e-1};
+constexpr std::array<double, 5> kUnderErfNear{2.84423683343917062e3, 1.28261652607737228e3,
+                                              2.44024637934444173e2, 2.36012909523441209e1, 1};
+constexpr std::array<double, 9> kErfcMiddle{
+    1.23033935479799725e3, 2.05107837782607147e3,  1.71204761263407058e3,
+    8.81952221241769090e2, 2.98635138197400131e2,  6.61191906371416295e1,
+    8.88314979438837594e0, 5.64188496988670089e-1, 2.15311535474403846e-8};
+constexpr std::array<double, 9> kUnderErfcMiddle{
+    1.23033935480374942e3, 3.43936767414372164e3, 4.36261909014324716e3,
+    3.29079923573345963e3, 1.62138957456669019e3, 5.37181101862009858e2,
+    1.17693950891312499e2, 1.57449261107098347e1, 1};
+constexpr std::array<double, 6> kErfcEnd{6.58749161529837803e-4, 1.60837851487422766e-2,
+                                         1.25781726111229246e-1, 3.60344899949804439e-1,
+                                         3.05326634961232344e-1, 1.63153871373020978e-2};
+constexpr std::array<double, 6> kUnderErfcEnd{2.33520497626869185e-3, 6.05183413124413191e-2,
+                                              5.27905102951428412e-1, 1.87295284992346725e0,
+                                              2.56852019228982242e0,  1};
+constexpr double kErfcBegin = 0.46875;
+
+// erfc(x) of |x| up to kErfcBegin.
+Tensor near_erfc(const Tensor& x, const Loc& loc) {
+  const Tensor bounded = minimum({maximum({x, loc}, -kErfcBegin), loc}, kErfcBegin);
+  const Tensor slope = quotient(kErfNear, kUnderErfNear, square(bounded, loc), loc);
+  return sub({1, loc}, mul({bounded, loc}, slope));
+}
+
+// exp(sign * y^2): by a part of y whose square is exact, as the rounding of y^2 grows in the
+// exponent.
+Tensor exp_of_square(const Tensor& y, double sign, const Loc& loc) {
+  const Tensor rough = div({trunc(mul({y, loc}, 16), loc), loc}, 16);
+  const Tensor rest = mul({sub({y, loc}, rough), loc}, add({y, loc}, rough));
+  return mul({exp(mul({square(rough, loc), loc}, sign), loc), loc},
+             exp(mul({rest, loc}, sign), loc));
+}
+
+// exp(y^2) erfc(y) of y from kErfcBegin on.
+Tensor scaled_erfc(const Tensor& y, const Loc& loc) {
+  const Tensor middle = quotient(kErfcMiddle, kUnderErfcMiddle, minimum({y, loc}, 4), loc);
+  const Tensor far = maximum({y, loc}, 4), inverse = reciprocal(square(far, loc), loc);
+  const Tensor series = mul({inverse, loc}, quotient(kErfcEnd, kUnderErfcEnd, inverse, loc));
+  const Tensor end = div({sub({std::numbers::inv_sqrtpi, loc}, series), loc}, far);
+  return where(Operand(y, loc) <= 4, {middle, loc}, end);
+}
+
+Tensor erfc_of_doubles(const Tensor& x, const Loc& loc) {
+  const Tensor size = abs(x, loc), y = maximum({size, loc}, kErfcBegin);
+  // From 27 on it is less than any number.
+  const Tensor bounded = minimum({y, loc}, 28);
+  const Tensor tail = mul({exp_of_square(bounded, -1, loc), loc}, scaled_erfc(bounded, loc));
+  const Tensor far = where(Operand(x, loc) < 0, {sub({2, loc}, tail), loc}, tail);
+  const Tensor value = where(Operand(size, loc) <= kErfcBegin, {near_erfc(x, loc), loc}, far);
+  return where(isnan(x, loc), {x, loc}, value);
+}
+Tensor erfcx_of_doubles(const Tensor& x, const Loc& loc) {
+  const Tensor size = abs(x, loc), y = maximum({size, loc}, kErfcBegin);
+  const Tensor right = scaled_erfc(y, loc);
+  const Tensor left =
+      sub({mul({exp_of_square(minimum({y, loc}, 28), 1, loc), loc}, 2), loc}, right);
+  const Tensor far = where(Operand(x, loc) < 0, {left, loc}, right);
+  const Tensor near = mul({exp(square(minimum({size, loc}, 1), loc), loc), loc}, near_erfc(x, loc));
+  const Tensor value = where(Operand(size, loc) <= kErfcBegin, {near, loc}, far);
+  return where(isnan(x, loc), {x, loc}, value);
+}
+Tensor log_ndtr_of_doubles(const Tensor& x, const Loc& loc) {
+  const Tensor is_left = Operand(x, loc) < 0;
+  const Tensor t = mul({abs(x, loc), loc}, 1 / std::numbers::sqrt2);
+  const Tensor left =
+      sub({log(mul({erfcx_of_doubles(t, loc), loc}, 0.5), loc), loc}, square(t, loc));
+  const Tensor right = log1p(mul({erfc_of_doubles(t, loc), loc}, -0.5), loc);
+  return where(is_left, {left, loc}, right);
 }
 
 // function(x), whose slope is given at x and its value.
@@ -183,13 +270,74 @@ Tensor digamma(const Tensor& x, Loc loc) {
   return by_doubles(x, "digamma", loc,
                     [&](const Tensor& wide) { return digamma_of_doubles(wide, loc); });
 }
+namespace {
+
+// A function of float64s with its slope.
+Tensor sloped(const Tensor& x, const char* name, Tensor (*function)(const Tensor&, const Loc&),
+              const Slope& slope, const Loc& loc) {
+  const auto values = [=](const Tensor& wide) { return function(wide, loc); };
+  return by_doubles(x, name, loc,
+                    [&](const Tensor& wide) { return with_slope(wide, values, slope, loc); });
+}
+
+}  // namespace
+
 Tensor erfinv(const Tensor& x, Loc loc) {
-  const auto values = [loc](const Tensor& wide) { return erfinv_of_doubles(wide, loc); };
   const auto slope = [loc](const Tensor&, const Tensor& y) {
     return mul({exp(square(y, loc), loc), loc}, 0.5 * std::sqrt(std::numbers::pi));
   };
-  return by_doubles(x, "erfinv", loc,
-                    [&](const Tensor& wide) { return with_slope(wide, values, slope, loc); });
+  return sloped(x, "erfinv", erfinv_of_doubles, slope, loc);
+}
+Tensor erfc(const Tensor& x, Loc loc) {
+  const auto slope = [loc](const Tensor& at, const Tensor&) {
+    return mul({exp(neg(square(at, loc), loc), loc), loc}, -2 * std::numbers::inv_sqrtpi);
+  };
+  return sloped(x, "erfc", erfc_of_doubles, slope, loc);
+}
+Tensor erfcx(const Tensor& x, Loc loc) {
+  const auto slope = [loc](const Tensor& at, const Tensor& y) {
+    return sub({mul({mul({at, loc}, y), loc}, 2), loc}, 2 * std::numbers::inv_sqrtpi);
+  };
+  return sloped(x, "erfcx", erfcx_of_doubles, slope, loc);
+}
+Tensor ndtr(const Tensor& x, Loc loc) {
+  return by_doubles(x, "ndtr", loc, [&](const Tensor& wide) {
+    return mul({erfc(mul({wide, loc}, -1 / std::numbers::sqrt2), loc), loc}, 0.5);
+  });
+}
+Tensor log_ndtr(const Tensor& x, Loc loc) {
+  // The density over the share; far left both end long before their quotient does.
+  const auto slope = [loc](const Tensor& at, const Tensor& y) {
+    const double scale = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    const Tensor t = mul({minimum({at, loc}, 0), loc}, -1 / std::numbers::sqrt2);
+    const Tensor left = div({2 * scale, loc}, erfcx_of_doubles(t, loc));
+    const Tensor exponent = sub({mul({square(at, loc), loc}, -0.5), loc}, y);
+    const Tensor right = mul({exp(exponent, loc), loc}, scale);
+    return where(Operand(at, loc) < 0, {left, loc}, right);
+  };
+  return sloped(x, "log_ndtr", log_ndtr_of_doubles, slope, loc);
+}
+Tensor ndtri(const Tensor& p, Loc loc) {
+  const auto slope = [loc](const Tensor&, const Tensor& y) {
+    return mul({exp(mul({square(y, loc), loc}, 0.5), loc), loc}, std::sqrt(2 * std::numbers::pi));
+  };
+  return sloped(p, "ndtri", ndtri_of_doubles, slope, loc);
+}
+Tensor entr(const Tensor& x, Loc loc) {
+  require_defined(x, "entr", "x", loc);
+  const Tensor at = is_floating(x.dtype()) ? x : x.to(DType::kFloat, loc);
+  const Tensor is_below = Operand(at, loc) < 0;
+  const Tensor inner = where(is_below, {1, loc}, at);
+  return where(is_below, {-kUnbounded, loc}, neg(xlogy({inner, loc}, inner), loc));
+}
+Tensor multigammaln(const Tensor& x, int64_t p, Loc loc) {
+  require_defined(x, "multigammaln", "x", loc);
+  if (p < 1) fail_at(loc, "multigammaln: expected p of at least 1, got ", p);
+  const auto count = static_cast<double>(p);
+  Tensor sum = lgamma(x, loc);
+  for (int64_t i = 1; i < p; ++i)
+    sum = add({sum, loc}, lgamma(sub({x, loc}, static_cast<double>(i) / 2), loc));
+  return add({sum, loc}, count * (count - 1) / 4 * std::log(std::numbers::pi));
 }
 
 }  // namespace sardonyx::eager

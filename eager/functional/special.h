@@ -17,7 +17,17 @@ Tensor lgamma(const Tensor& x, Loc loc = Loc::current());
 // has it. Its own slope (torch's polygamma(1, x)) is what backward() gives.
 Tensor digamma(const Tensor& x, Loc loc = Loc::current());
 // The number whose erf is x: infinite at -1 and 1, NaN beyond. Quantiles of the normal distribution
-// are sqrt(2) * erfinv(2 * p - 1).
+// are ndtri(p).
 Tensor erfinv(const Tensor& x, Loc loc = Loc::current());
+// exp(x^2) * erfc(x), which ends far later than its factors.
+Tensor erfcx(const Tensor& x, Loc loc = Loc::current());
+// The normal distribution: the share below x, its logarithm, and the x below which the share p is.
+Tensor ndtr(const Tensor& x, Loc loc = Loc::current());
+Tensor log_ndtr(const Tensor& x, Loc loc = Loc::current());
+Tensor ndtri(const Tensor& p, Loc loc = Loc::current());
+// -x * log(x): 0 at 0, -infinity below.
+Tensor entr(const Tensor& x, Loc loc = Loc::current());
+// The logarithm of the gamma function of p dimensions.
+Tensor multigammaln(const Tensor& x, int64_t p, Loc loc = Loc::current());
 
 }  // namespace sardonyx::eager

@@ -89,14 +89,18 @@ class Hardtanh : public Layer<Hardtanh> {
  private:
   Number low_, high_;
 };
-// log(1 + exp(x)), without overflow for large x.
+// log(1 + exp(x)), without overflow for large x; above the threshold, where one is given, x.
 class Softplus : public Layer<Softplus> {
  public:
-  explicit Softplus(double beta = 1) : beta_(beta) {}
-  Tensor forward(const Tensor& x) const { return softplus(x, beta_, caller()); }
+  explicit Softplus(double beta = 1, std::optional<double> threshold = {})
+      : beta_(beta), threshold_(threshold) {}
+  Tensor forward(const Tensor& x) const {
+    return threshold_ ? softplus(x, beta_, *threshold_, caller()) : softplus(x, beta_, caller());
+  }
 
  private:
   double beta_;
+  std::optional<double> threshold_;
 };
 // x * tanh(softplus(x)).
 class Mish : public Layer<Mish> {
