@@ -30,9 +30,9 @@ struct TorchObject {
 // objects of other kinds are refused by their names.
 TorchObject load_torch_object(const std::filesystem::path& path);
 
-// The file of torch.save(object, path), for torch.load(path), with weights_only too. Tensors that
-// share memory share a storage there. Throws kUnsupported for element types that torch.save has no
-// storage for, naming the place: "model.fc.weight".
+// The file of torch.save(object, path), for torch.load(path), with weights_only too (torch 1.13
+// takes no floats then). Tensors that share memory share a storage there. Throws kUnsupported for
+// element types that torch.save has no storage for, naming the place: "model.fc.weight".
 void save_torch_object(const TorchObject& object, const std::filesystem::path& path);
 
 }  // namespace sardonyx::eager

@@ -411,7 +411,7 @@ class Messages(unittest.TestCase):
             (lambda: eager.linalg.solve(x), r"solve\(\) needs the argument B"),
             (lambda: eager.linalg.cholesky(x, upper="yes"), r"cholesky\(\): upper: expected bool, got 'yes'"),
             (lambda: eager.linalg.pinv(x, rtol="a"), r"pinv\(\): rtol: expected Optional\[float\], got 'a'"),
-            (lambda: x.backward(retain_graph="yes"), r"backward\(\): retain_graph: expected bool, got 'yes'"),
+            (lambda: x.backward(retain_graph="yes"), r"backward\(\): retain_graph: expected Optional\[bool\], got 'yes'"),
             (lambda: x.requires_grad_(2), r"requires_grad_\(\): requires_grad: expected bool, got 2"),
             (lambda: x.assign("a"), r"assign\(\): value: expected a Tensor, got 'a'"),
             (lambda: x.index_put((0,)), r"index_put\(\) needs the argument values"),

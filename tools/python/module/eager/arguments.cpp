@@ -30,6 +30,10 @@ const std::string& package_folder() {
 
 }  // namespace
 
+std::filesystem::path path_from(const py::handle& path) {
+  return py::module_::import("os").attr("fspath")(path).cast<std::string>();
+}
+
 Loc python_line() {
   PyFrameObject* frame = PyEval_GetFrame();
   if (!frame) return Loc();

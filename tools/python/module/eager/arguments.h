@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,20 @@ namespace sardonyx::python::eager_layer {
 namespace py = pybind11;
 using eager::Loc;
 using eager::Tensor;
+
+// What os.fspath gives.
+std::filesystem::path path_from(const py::handle& path);
+
+// From here on torch takes x for softplus(x). Unless another is given nobody sees where: e^-20 is
+// less than the last digit of a float32.
+inline constexpr double kSoftplusThreshold = 20;
+inline std::optional<double> softplus_threshold(double given) {
+  return given == kSoftplusThreshold ? std::nullopt : std::optional(given);
+}
+
+// The floating type that tensors of Python's floats, new tensors and layers get: torch's
+// set_default_dtype(), of all threads.
+DType default_dtype();
 
 // The line of the Python program that called into the package.
 Loc python_line();

@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include "eager/autograd/post_accumulate.h"
+#include "eager/autograd/tape.h"
 #include "eager/dispatch/autocast.h"
 #include "eager/generator.h"
 #include "tools/python/module/eager/arguments.h"
@@ -105,10 +106,10 @@ void bind_gradients_of(py::module_& module, TensorClass& tensor) {
                   return Tensor(x).set_requires_grad(wanted, loc);
                 });
   define.method(
-      "backward(self, gradient=None, retain_graph=False, create_graph=False)",
-      [](const Tensor& x, const Tensor& gradient, bool retain_graph, bool create_graph, Loc loc) {
-        x.backward(gradient, retain_graph, create_graph, loc);
-      },
+      "backward(self, gradient=None, retain_graph=None, create_graph=False)",
+      [](const Tensor& x, const Tensor& gradient, const std::optional<bool>& retain_graph,
+         bool create_graph,
+         Loc loc) { x.backward(gradient, retain_graph.value_or(create_graph), create_graph, loc); },
       {"Adds the gradient to .grad of every leaf that requires one. With create_graph a leaf and "
        "its gradient hold each other, so that their memory stays: eager.grad() leaves no such "
        "cycle; else set .grad to None after use."});
@@ -118,10 +119,13 @@ void bind_gradients_of(py::module_& module, TensorClass& tensor) {
 }
 
 py::list gradients(const py::object& outputs, const py::object& inputs,
-                   const py::object& grad_outputs, bool retain_graph, bool create_graph,
-                   bool allow_unused) {
-  eager::GradOptions options{
-      .create_graph = create_graph, .retain_graph = retain_graph, .allow_unused = allow_unused};
+                   const py::object& grad_outputs, const std::optional<bool>& retain_graph,
+                   bool create_graph, bool only_inputs, bool allow_unused) {
+  if (!only_inputs)
+    throw py::type_error("grad(): only_inputs: expected True; backward() goes to all leaves");
+  eager::GradOptions options{.create_graph = create_graph,
+                             .retain_graph = retain_graph.value_or(create_graph),
+                             .allow_unused = allow_unused};
   if (!grad_outputs.is_none()) options.grad_outputs = tensors_from(grad_outputs, "grad");
   const auto ys = tensors_from(outputs, "grad"), xs = tensors_from(inputs, "grad");
   return maybe_all(unlocked([&](const Loc& loc) { return eager::grad(ys, xs, options, loc); }));
@@ -129,8 +133,8 @@ py::list gradients(const py::object& outputs, const py::object& inputs,
 
 void bind_grad(py::module_& module) {
   RowDefiner(module).function(
-      "grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False, "
-      "allow_unused=False)",
+      "grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, "
+      "only_inputs=True, allow_unused=False)",
       &gradients, {"d(sum of outputs)/d(inputs) as a list, without touching any .grad."});
   module.def(
       "custom_function",
@@ -160,6 +164,7 @@ void bind_grad(py::module_& module) {
       "gives "
       "one for each input, or None.");
   module.def("is_grad_enabled", &eager::is_grad_enabled);
+  module.def("_set_grad_enabled", &eager::detail::set_grad_enabled);
 }
 
 void bind_generators(py::module_& module) {

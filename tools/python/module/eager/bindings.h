@@ -22,6 +22,8 @@ void bind_order_functions(py::module_& module, TensorClass& tensor);
 void bind_shape_functions(py::module_& module, TensorClass& tensor);
 void bind_creation(py::module_& module, TensorClass& tensor);
 void bind_fft(py::module_& module);
+void bind_special(py::module_& module);
+void bind_rows(py::module_& module, TensorClass& tensor);
 void bind_transforms(py::module_& module);
 void bind_autograd(py::module_& module, TensorClass& tensor);
 void bind_operators(py::module_& module);
@@ -34,5 +36,6 @@ void bind_optimizers(py::module_& optim);
 void bind_schedulers(py::module_& optim);
 void bind_scaler(py::module_& optim);
 void bind_deployment(py::module_& module);
+void bind_files(py::module_& module);
 
 }  // namespace sardonyx::python::eager_layer

@@ -1,4 +1,6 @@
 // New tensors.
+#include <atomic>
+
 #include "eager/create.h"
 #include "eager/functional/functional.h"
 #include "tools/python/module/eager/bindings.h"
@@ -8,10 +10,18 @@
 namespace sardonyx::python::eager_layer {
 namespace {
 
+std::atomic<DType> g_default_dtype = DType::kFloat;
+
+void set_default_dtype(DType dtype) {
+  if (!is_floating(dtype))
+    throw py::type_error(text("set_default_dtype(): d: expected a floating type, got ", dtype));
+  g_default_dtype = dtype;
+}
+
 using eager::CreateOptions;
 
 // dtype, requires_grad, generator and device, by name.
-CreateOptions create_options(const py::object& given, DType dtype = DType::kFloat) {
+CreateOptions create_options(const py::object& given, DType dtype = default_dtype()) {
   CreateOptions options{.dtype = dtype};
   for (const auto& [key, value] : py::dict(given)) {
     const auto name = key.cast<std::string>();
@@ -51,7 +61,8 @@ Tensor arange(const py::object& start, const py::object& end, const py::object& 
               const py::object& given, Loc loc) {
   const auto is_floating = [](const py::object& one) { return py::isinstance<py::float_>(one); };
   const bool gives_floats = is_floating(start) || is_floating(end) || is_floating(step);
-  const CreateOptions options = create_options(given, gives_floats ? DType::kFloat : DType::kInt64);
+  const CreateOptions options =
+      create_options(given, gives_floats ? default_dtype() : DType::kInt64);
   if (gives_floats) {
     const py::object numpys = py::module_::import("numpy").attr("arange");
     const py::object array = end.is_none() ? numpys(0, start, step) : numpys(start, end, step);
@@ -86,7 +97,7 @@ Tensor normal(const py::object& mean, const py::object& std, const py::object& s
 Tensor filled(const Dims& size, const py::object& value, const py::object& given, Loc loc) {
   const DType natural = py::isinstance<py::bool_>(value) ? DType::kBool
                         : is_python_integer(value)       ? DType::kInt64
-                                                         : DType::kFloat;
+                                                         : default_dtype();
   const CreateOptions options = create_options(given, natural);
   return eager::full(size, number_for(value, options.dtype, loc), options, loc);
 }
@@ -128,6 +139,10 @@ void bind_filled(RowDefiner& define) {
                 [](const Tensor& x, const Dims& size, const py::object& options, Loc loc) {
                   return eager::ones(size, create_options(options, x.dtype()), loc);
                 });
+  define.method("new_empty(self, *size, **options)",
+                [](const Tensor& x, const Dims& size, const py::object& options, Loc loc) {
+                  return eager::zeros(size, create_options(options, x.dtype()), loc);
+                });
   define.method("new_full(self, size, fill_value)",
                 [](const Tensor& x, const Dims& size, const eager::Number& value, Loc loc) {
                   return x.new_full(size, value, loc);
@@ -141,6 +156,11 @@ void bind_sequences(RowDefiner& define) {
                   [](double begin, double end, int64_t steps, const py::object& options, Loc loc) {
                     return eager::linspace(begin, end, steps, create_options(options), loc);
                   });
+  define.function(
+      "logspace(start, end, steps, base=10.0, **options)",
+      [](double begin, double end, int64_t steps, double base, const py::object& options, Loc loc) {
+        return eager::logspace(begin, end, steps, base, create_options(options), loc);
+      });
   define.function("eye(n, m=None, **options)",
                   [](int64_t rows, const std::optional<int64_t>& columns, const py::object& options,
                      Loc loc) { return eager::eye(rows, columns, create_options(options), loc); });
@@ -162,8 +182,15 @@ void bind_draws(RowDefiner& define) {
 
 }  // namespace
 
+DType default_dtype() {
+  return g_default_dtype;
+}
+
 void bind_creation(py::module_& module, TensorClass& tensor) {
   RowDefiner define(module, &tensor);
+  define.function("set_default_dtype(d)", set_default_dtype,
+                  {"The type of new tensors and layers, and of tensors of Python's floats."});
+  module.def("get_default_dtype", &default_dtype);
   bind_filled(define);
   bind_sequences(define);
   bind_draws(define);

@@ -1,9 +1,8 @@
-// From Python functions to compiled ones and to .onnx files; states in files.
+// From Python functions to compiled ones and to .onnx files.
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
 #include "eager/export/export.h"
-#include "eager/files/state_files.h"
 #include "eager/trace/compile.h"
 #include "eager/trace/control_flow.h"
 #include "eager/trace/frame.h"
@@ -22,10 +21,6 @@ TensorFunction function_from(const py::object& function) {
     const LockedInterpreter locked;
     return tensors_from(call_python(*held, py::tuple(py::cast(inputs))), "result of the function");
   };
-}
-
-std::filesystem::path path_from(const py::object& path) {
-  return py::module_::import("os").attr("fspath")(path).cast<std::string>();
 }
 
 std::string export_model(const py::object& function, const py::object& examples,
@@ -114,26 +109,12 @@ void bind_control_flow(py::module_& module) {
              });
 }
 
-void bind_files(py::module_& module) {
-  module.def(
-      "save",
-      [](const eager::nn::StateDict& state, const py::object& path) {
-        eager::save(state, path_from(path));
-      },
-      py::arg("state_dict"), py::arg("path"),
-      "By the name's end: .safetensors, .npz, or .pt, .pth, .bin as torch.save writes.");
-  module.def(
-      "load", [](const py::object& path) { return eager::load(path_from(path)); }, py::arg("path"),
-      "Named tensors of a .safetensors, .npz or torch file; nothing in it is executed.");
-}
-
 }  // namespace
 
 void bind_deployment(py::module_& module) {
   bind_export(module);
   bind_compile(module);
   bind_control_flow(module);
-  bind_files(module);
 }
 
 }  // namespace sardonyx::python::eager_layer

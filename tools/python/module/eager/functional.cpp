@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "eager/autograd/autograd.h"
 #include "eager/functional/linalg.h"
 #include "eager/nn.h"
 #include "eager/nn/fold.h"
@@ -114,6 +115,26 @@ void bind_pools(py::module_& m) {
   }
 }
 
+// By the batch's statistics, with which the running ones (mean, variance) move on; either may be
+// undefined.
+Tensor batch_normalized(const Tensor& x, const std::pair<Tensor, Tensor>& running,
+                        const std::pair<Tensor, Tensor>& affine, double momentum, double eps,
+                        const Loc& loc) {
+  eager::Axes axes{0};
+  for (size_t axis = 2; axis < x.rank(); ++axis)
+    axes.push_back(static_cast<int64_t>(axis));
+  const auto [variance, mean] = eager::var_mean(x, axes, false, 0, loc);
+  {
+    const eager::NoGrad no_grad;
+    const auto move = [&](const Tensor& kept, const Tensor& now) {
+      if (kept.defined()) kept.assign(eager::lerp(kept.detach(), {now, loc}, momentum), loc);
+    };
+    move(running.first, mean.detach());
+    move(running.second, eager::var(x.detach(), axes, false, 1, loc));
+  }
+  return nn::batch_norm(x, mean, variance, affine.first, affine.second, eps, loc);
+}
+
 void bind_norms(py::module_& m) {
   of_arguments(m, "layer_norm", "Over the last axes.", [](CallArguments& a) {
     const auto x = a.need<Tensor>("input");
@@ -131,15 +152,19 @@ void bind_norms(py::module_& m) {
     a.take("weight", weight).take("bias", bias).take("eps", eps).finish();
     return [=](const Loc& loc) { return nn::group_norm(x, groups, weight, bias, eps, loc); };
   });
-  of_arguments(m, "batch_norm", "By the statistics given; see BatchNorm2d for training.",
+  of_arguments(m, "batch_norm",
+               "By the statistics given, or in training by the batch's, which move them.",
                [](CallArguments& a) {
                  const auto x = a.need<Tensor>("input"), mean = a.need<Tensor>("running_mean"),
                             variance = a.need<Tensor>("running_var");
                  Tensor weight, bias;
-                 double eps = 1e-5;
-                 a.take("weight", weight).take("bias", bias).take("eps", eps).finish();
+                 bool training = false;
+                 double momentum = 0.1, eps = 1e-5;
+                 a.take("weight", weight).take("bias", bias).take("training", training);
+                 a.take("momentum", momentum).take("eps", eps).finish();
                  return [=](const Loc& loc) {
-                   return nn::batch_norm(x, mean, variance, weight, bias, eps, loc);
+                   if (!training) return nn::batch_norm(x, mean, variance, weight, bias, eps, loc);
+                   return batch_normalized(x, {mean, variance}, {weight, bias}, momentum, eps, loc);
                  };
                });
   of_arguments(m, "normalize", "Divided by the p-norm along an axis.", [](CallArguments& a) {
@@ -170,9 +195,17 @@ void bind_windows(py::module_& m) {
 
 void bind_sampling(py::module_& m) {
   RowDefiner define(m);
-  define("dropout(input, p=0.5, training=True)",
-         [](const Tensor& x, double p, bool training, Loc loc) {
+  define("dropout(input, p=0.5, training=True, inplace=False)",
+         [](const Tensor& x, double p, bool training, bool, Loc loc) {
            return nn::dropout(x, p, training, loc);
+         });
+  define("alpha_dropout(input, p=0.5, training=False, inplace=False)",
+         [](const Tensor& x, double p, bool training, bool, Loc loc) {
+           return nn::alpha_dropout(x, p, training, loc);
+         });
+  define("local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0)",
+         [](const Tensor& x, int64_t size, double alpha, double beta, double k, Loc loc) {
+           return nn::local_response_norm(x, size, {alpha, beta, k}, loc);
          });
   define("pixel_shuffle(input, upscale_factor)", nn::pixel_shuffle);
   define("accuracy(scores, target, k=1)", nn::accuracy,

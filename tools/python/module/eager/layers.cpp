@@ -16,6 +16,30 @@ void plain(py::module_& module, const char* name, const char* doc) {
     return L();
   });
 }
+// torch writes some results over their arguments on request, which nobody sees where values are
+// immutable.
+template <typename L>
+void plain_in_place(py::module_& module, const char* name, const char* doc) {
+  define_layer<L>(module, name, doc, [](CallArguments& a) {
+    bool inplace = false;
+    a.take("inplace", inplace).finish();
+    return L();
+  });
+}
+// A layer of one number, and inplace.
+template <typename L>
+void with_one_in_place(py::module_& module, const char* name, const char* parameter,
+                       double fallback, const char* doc) {
+  define_layer<L>(module, name, doc, [parameter, fallback](CallArguments& a) {
+    double value = fallback;
+    bool inplace = false;
+    a.take(parameter, value).take("inplace", inplace).finish();
+    if constexpr (std::is_constructible_v<L, double, Loc>)
+      return L(value, python_line());
+    else
+      return L(value);
+  });
+}
 // A layer of one number, or word.
 template <typename L, typename T>
 void with_one(py::module_& module, const char* name, const char* parameter, T fallback,
@@ -31,24 +55,32 @@ void with_one(py::module_& module, const char* name, const char* parameter, T fa
 }
 
 void bind_activations(py::module_& m) {
-  plain<nn::ReLU>(m, "ReLU", "max(x, 0)");
-  plain<nn::ReLU6>(m, "ReLU6", "min(max(x, 0), 6)");
-  plain<nn::SELU>(m, "SELU", "Klambauer et al., 2017.");
-  plain<nn::SiLU>(m, "SiLU", "x * sigmoid(x)");
+  plain_in_place<nn::ReLU>(m, "ReLU", "max(x, 0)");
+  plain_in_place<nn::ReLU6>(m, "ReLU6", "min(max(x, 0), 6)");
+  plain_in_place<nn::SELU>(m, "SELU", "Klambauer et al., 2017.");
+  plain_in_place<nn::SiLU>(m, "SiLU", "x * sigmoid(x)");
   plain<nn::Sigmoid>(m, "Sigmoid", "1 / (1 + exp(-x))");
   plain<nn::Tanh>(m, "Tanh", "tanh(x)");
-  plain<nn::Hardsigmoid>(m, "Hardsigmoid", "min(max(x / 6 + 1/2, 0), 1)");
-  plain<nn::Hardswish>(m, "Hardswish", "x * hardsigmoid(x)");
-  plain<nn::Softplus>(m, "Softplus", "log(1 + exp(x))");
-  plain<nn::Mish>(m, "Mish", "x * tanh(softplus(x))");
-  with_one<nn::LeakyReLU>(m, "LeakyReLU", "negative_slope", 0.01, "x, or slope * x below 0.");
-  with_one<nn::ELU>(m, "ELU", "alpha", 1.0, "x, or alpha * (exp(x) - 1) below 0.");
+  plain_in_place<nn::Hardsigmoid>(m, "Hardsigmoid", "min(max(x / 6 + 1/2, 0), 1)");
+  plain_in_place<nn::Hardswish>(m, "Hardswish", "x * hardsigmoid(x)");
+  define_layer<nn::Softplus>(
+      m, "Softplus", "log(1 + exp(beta x)) / beta, or x where beta x is above the threshold.",
+      [](CallArguments& a) {
+        double beta = 1, threshold = kSoftplusThreshold;
+        a.take("beta", beta).take("threshold", threshold).finish();
+        return nn::Softplus(beta, softplus_threshold(threshold));
+      });
+  plain_in_place<nn::Mish>(m, "Mish", "x * tanh(softplus(x))");
+  with_one_in_place<nn::LeakyReLU>(m, "LeakyReLU", "negative_slope", 0.01,
+                                   "x, or slope * x below 0.");
+  with_one_in_place<nn::ELU>(m, "ELU", "alpha", 1.0, "x, or alpha * (exp(x) - 1) below 0.");
   with_one<nn::GELU>(m, "GELU", "approximate", std::string("none"), "approximate: none or tanh.");
   plain<nn::Softsign>(m, "Softsign", "x / (1 + |x|)");
   plain<nn::Tanhshrink>(m, "Tanhshrink", "x - tanh(x)");
   plain<nn::LogSigmoid>(m, "LogSigmoid", "log(sigmoid(x))");
   plain<nn::Softmax2d>(m, "Softmax2d", "Over the channels of images.");
-  with_one<nn::CELU>(m, "CELU", "alpha", 1.0, "max(x, 0) + min(alpha (exp(x / alpha) - 1), 0)");
+  with_one_in_place<nn::CELU>(m, "CELU", "alpha", 1.0,
+                              "max(x, 0) + min(alpha (exp(x / alpha) - 1), 0)");
   with_one<nn::Softshrink>(m, "Softshrink", "lambd", 0.5, "x towards 0 by lambd.");
   with_one<nn::Hardshrink>(m, "Hardshrink", "lambd", 0.5, "x, or 0 within [-lambd, lambd].");
   with_one<nn::GLU>(m, "GLU", "dim", int64_t{-1}, "One half times the sigmoid of the other.");
@@ -71,12 +103,14 @@ void bind_activations(py::module_& m) {
                               [](CallArguments& a) {
                                 const auto threshold = a.need<eager::Number>("threshold");
                                 const auto value = a.need<eager::Number>("value");
-                                a.finish();
+                                bool inplace = false;
+                                a.take("inplace", inplace).finish();
                                 return nn::Threshold(threshold, value);
                               });
   define_layer<nn::Hardtanh>(m, "Hardtanh", "x cut to [min_val, max_val].", [](CallArguments& a) {
     eager::Number low = -1.0, high = 1.0;
-    a.take("min_val", low).take("max_val", high).finish();
+    bool inplace = false;
+    a.take("min_val", low).take("max_val", high).take("inplace", inplace).finish();
     return nn::Hardtanh(low, high);
   });
   define_layer<nn::PReLU>(m, "PReLU", "x, or weight * x below 0.", [](CallArguments& a) {
@@ -125,9 +159,11 @@ void bind_linear(py::module_& m) {
         return forwarded([&] { return self.forward(indices, begins); });
       },
       py::arg("input"), py::arg("offsets") = py::none());
-  with_one<nn::AlphaDropout>(m, "AlphaDropout", "p", 0.5, "Dropout that keeps mean and variance.");
-  with_one<nn::Dropout>(m, "Dropout", "p", 0.5, "Zeroes elements with probability p in training.");
-  with_one<nn::DropoutChannels>(m, "Dropout1d", "p", 0.5, "Zeroes channels in training.");
+  with_one_in_place<nn::AlphaDropout>(m, "AlphaDropout", "p", 0.5,
+                                      "Dropout that keeps mean and variance.");
+  with_one_in_place<nn::Dropout>(m, "Dropout", "p", 0.5,
+                                 "Zeroes elements with probability p in training.");
+  with_one_in_place<nn::DropoutChannels>(m, "Dropout1d", "p", 0.5, "Zeroes channels in training.");
   for (const char* name : {"Dropout2d", "Dropout3d"})
     m.attr(name) = m.attr("Dropout1d");
   plain<nn::Identity>(m, "Identity", "x");

@@ -65,7 +65,9 @@ auto define_class(py::module_& nn, const char* name, const char* doc, const Make
       [name, make](py::detail::value_and_holder& self, const py::args& args,
                    const py::kwargs& kwargs) {
         CallArguments arguments(name, args, kwargs);
-        self.value_ptr() = new L(make(arguments));
+        L* const made = new L(make(arguments));
+        self.value_ptr() = made;
+        if (default_dtype() != DType::kFloat) made->to(default_dtype());
         // What copies and pickles are made with.
         py::handle(reinterpret_cast<PyObject*>(self.inst)).attr("__dict__")["_made_with"] =
             py::make_tuple(name, args, kwargs);

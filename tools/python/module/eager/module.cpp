@@ -14,6 +14,8 @@ void bind_eager(py::module_& module) {
   bind_autograd(eager, tensor);
   bind_creation(eager, tensor);
   bind_fft(eager);
+  bind_special(eager);
+  bind_rows(eager, tensor);
   bind_transforms(eager);
   bind_operators(eager);
   bind_modules(nn);
@@ -25,6 +27,7 @@ void bind_eager(py::module_& module) {
   bind_schedulers(optim);
   bind_scaler(optim);
   bind_deployment(eager);
+  bind_files(eager);
 }
 
 }  // namespace sardonyx::python::eager_layer

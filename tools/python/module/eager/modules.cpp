@@ -254,6 +254,11 @@ void bind_init(py::module_& nn_module) {
     init::constant(x, value);
     return x;
   });
+  define("calculate_gain(nonlinearity, param=None)",
+         [](const std::string& nonlinearity, const std::optional<double>& slope) {
+           return init::gain(nonlinearity, slope.value_or(0.01));
+         },
+         {"The factor that keeps variances through a nonlinearity."});
   define("zeros_(tensor)", &initialized<init::zeros>);
   define("ones_(tensor)", &initialized<init::ones>);
   define("eye_(tensor)", &initialized<init::eye>);

@@ -195,7 +195,14 @@ py::object distinct(const eager::UniqueResult& found, bool inverse, bool counts)
   return all.size() == 1 ? py::object(all[0]) : py::tuple(all);
 }
 
+// Places as rows, or one tensor of them for each axis.
+py::object nonzero(const Tensor& x, bool as_tuple, Loc loc) {
+  if (!as_tuple) return computed([&] { return eager::nonzero(x, loc); });
+  return python_from_tensors(eager::where(x, loc));
+}
+
 void bind_counts(RowDefiner& define) {
+  define("nonzero(input, *, as_tuple=False)", &nonzero);
   define("unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)",
          [](const py::object& x, bool, bool inverse, bool counts, const std::optional<int64_t>& dim,
             Loc loc) {

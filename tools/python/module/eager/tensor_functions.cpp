@@ -21,7 +21,10 @@ constexpr FunctionRow<Unary> kUnary[] = {
     {"acosh", eager::acosh},
     {"arccos", eager::acos},
     {"arcsin", eager::asin},
+    {"arccosh", eager::acosh},
+    {"arcsinh", eager::asinh},
     {"arctan", eager::atan},
+    {"arctanh", eager::atanh},
     {"argwhere", eager::argwhere},
     {"asin", eager::asin},
     {"asinh", eager::asinh},
@@ -48,8 +51,6 @@ constexpr FunctionRow<Unary> kUnary[] = {
     {"flipud", eager::flipud},
     {"floor", eager::floor},
     {"frac", eager::frac},
-    {"hardsigmoid", eager::hardsigmoid},
-    {"hardswish", eager::hardswish},
     {"isfinite", eager::isfinite},
     {"isinf", eager::isinf},
     {"isnan", eager::isnan},
@@ -62,25 +63,20 @@ constexpr FunctionRow<Unary> kUnary[] = {
     {"log2", eager::log2},
     {"logical_not", eager::logical_not},
     {"logsigmoid", eager::logsigmoid},
-    {"mish", eager::mish},
+    {"msort", eager::msort},
     {"neg", eager::neg},
     {"negative", eager::neg},
-    {"nonzero", eager::nonzero},
     {"rad2deg", eager::rad2deg},
     {"reciprocal", eager::reciprocal},
-    {"relu", eager::relu},
-    {"relu6", eager::relu6},
     {"round", eager::round},
     {"rsqrt", eager::rsqrt},
-    {"selu", eager::selu},
     {"sigmoid", eager::sigmoid},
+    {"sgn", eager::sign},
     {"sign", eager::sign},
     {"signbit", eager::signbit},
-    {"silu", eager::silu},
     {"sin", eager::sin},
     {"sinc", eager::sinc},
     {"sinh", eager::sinh},
-    {"softplus", eager::softplus},
     {"softsign", eager::softsign},
     {"sqrt", eager::sqrt},
     {"square", eager::square},
@@ -91,17 +87,38 @@ constexpr FunctionRow<Unary> kUnary[] = {
     {"trunc", eager::trunc},
 };
 
+// torch writes some results over their arguments on request, which nobody sees where values are
+// immutable.
+using InPlace = Tensor (*)(const Tensor&, bool, Loc);
+template <Unary function>
+Tensor in_place(const Tensor& x, bool, Loc loc) {
+  return function(x, loc);
+}
+constexpr FunctionRow<InPlace> kInPlace[] = {
+    {"hardsigmoid", in_place<eager::hardsigmoid>},
+    {"hardswish", in_place<eager::hardswish>},
+    {"mish", in_place<eager::mish>},
+    {"relu", in_place<eager::relu>},
+    {"relu6", in_place<eager::relu6>},
+    {"selu", in_place<eager::selu>},
+    {"silu", in_place<eager::silu>},
+};
+
 constexpr FunctionRow<Binary> kBinary[] = {
     {"arctan2", eager::atan2},
     {"atan2", eager::atan2},
     {"bitwise_and", eager::bitwise_and},
+    {"bitwise_left_shift", eager::bitwise_left_shift},
     {"bitwise_or", eager::bitwise_or},
+    {"bitwise_right_shift", eager::bitwise_right_shift},
     {"bitwise_xor", eager::bitwise_xor},
     {"copysign", eager::copysign},
     {"divide", eager::div},
     {"eq", eager::eq},
     {"float_power", eager::float_power},
     {"floor_divide", eager::floor_divide},
+    {"fmax", eager::fmax},
+    {"fmin", eager::fmin},
     {"fmod", eager::fmod},
     {"gcd", eager::gcd},
     {"ge", eager::ge},
@@ -110,10 +127,12 @@ constexpr FunctionRow<Binary> kBinary[] = {
     {"gt", eager::gt},
     {"hypot", eager::hypot},
     {"lcm", eager::lcm},
+    {"ldexp", eager::ldexp},
     {"le", eager::le},
     {"less", eager::lt},
     {"less_equal", eager::le},
     {"logaddexp", eager::logaddexp},
+    {"logaddexp2", eager::logaddexp2},
     {"lt", eager::lt},
     {"maximum", eager::maximum},
     {"minimum", eager::minimum},
@@ -131,6 +150,7 @@ constexpr FunctionRow<Binary> kBinary[] = {
 constexpr FunctionRow<OfTwo> kOfTwo[] = {
     {"bmm", eager::bmm},
     {"dot", eager::dot},
+    {"ger", eager::outer},
     {"inner", eager::inner},
     {"kron", eager::kron},
     {"logical_and", eager::logical_and},
@@ -140,11 +160,14 @@ constexpr FunctionRow<OfTwo> kOfTwo[] = {
     {"mm", eager::mm},
     {"mv", eager::mv},
     {"outer", eager::outer},
+    {"vdot", eager::dot},
 };
 
 void bind_tables(RowDefiner& define) {
   for (const auto& [name, function] : kUnary)
     define(text(name, "(input)").c_str(), function);
+  for (const auto& [name, function] : kInPlace)
+    define(text(name, "(input, inplace=False)").c_str(), function);
   for (const auto& [name, function] : kBinary)
     define(text(name, "(input, other)").c_str(), function);
   for (const auto& [name, function] : kOfTwo)
@@ -168,19 +191,37 @@ Tensor clamped(const py::object& input, const py::object& low, const py::object&
   return eager::clamp(x, least, greatest, loc);
 }
 
+template <Tensor (*function)(const Tensor&, double, Loc)>
+Tensor one_in_place(const Tensor& x, double value, bool, Loc loc) {
+  return function(x, value, loc);
+}
+
 void bind_activations(RowDefiner& define) {
-  define("leaky_relu(input, negative_slope=0.01)", eager::leaky_relu);
-  define("elu(input, alpha=1.0)", eager::elu);
-  define("celu(input, alpha=1.0)", eager::celu);
-  define("hardtanh(input, min_val=-1.0, max_val=1.0)", eager::hardtanh);
+  using OfOne = Tensor (*)(const Tensor&, double, bool, Loc);
+  for (const auto& [signature, function] :
+       {FunctionRow<OfOne>{"leaky_relu(input, negative_slope=0.01, inplace=False)",
+                           one_in_place<eager::leaky_relu>},
+        {"elu(input, alpha=1.0, inplace=False)", one_in_place<eager::elu>},
+        {"celu(input, alpha=1.0, inplace=False)", one_in_place<eager::celu>}}) {
+    define(signature, function);
+  }
+  define("hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False)",
+         [](const Tensor& x, const eager::Number& low, const eager::Number& high, bool, Loc loc) {
+           return eager::hardtanh(x, low, high, loc);
+         });
   define("hardshrink(input, lambd=0.5)", eager::hardshrink);
   define("softshrink(input, lambd=0.5)", eager::softshrink);
-  define("threshold(input, threshold, value)", eager::threshold);
+  define("threshold(input, threshold, value, inplace=False)",
+         [](const Tensor& x, const eager::Number& limit, const eager::Number& value, bool,
+            Loc loc) { return eager::threshold(x, limit, value, loc); });
   define("gelu(input, approximate='none')", eager::gelu);
   define("glu(input, dim=-1)", eager::glu);
   define("prelu(input, weight)", eager::prelu);
-  define("softplus(input, beta=1.0)",
-         [](const Tensor& x, double beta, Loc loc) { return eager::softplus(x, beta, loc); });
+  define("softplus(input, beta=1.0, threshold=20.0)",
+         [](const Tensor& x, double beta, double threshold, Loc loc) {
+           const std::optional<double> limit = softplus_threshold(threshold);
+           return limit ? eager::softplus(x, beta, *limit, loc) : eager::softplus(x, beta, loc);
+         });
   using AlongAxis = Tensor (*)(const Tensor&, int64_t, Loc);
   for (const auto& [name, function] : {FunctionRow<AlongAxis>{"softmax", eager::softmax},
                                        {"log_softmax", eager::log_softmax},

@@ -95,6 +95,8 @@ constexpr BinaryRow kOperators[] = {
     {"__floordiv__", "__rfloordiv__", eager::floor_divide},
     {"__mod__", "__rmod__", eager::remainder},
     {"__pow__", "__rpow__", eager::pow},
+    {"__lshift__", "__rlshift__", eager::bitwise_left_shift},
+    {"__rshift__", "__rrshift__", eager::bitwise_right_shift},
     {"__and__", "__rand__", both},
     {"__or__", "__ror__", either},
     {"__xor__", "__rxor__", one_of},
@@ -282,8 +284,10 @@ Tensor tensor_of(const py::object& data, const py::object& dtype, bool requires_
     const bool may_be_floats = !dtype.is_none() && is_floating(dtype_from(dtype));
     if (is_python_number) array = with_exact_integers(array, data, may_be_floats);
     const bool is_double = py::object(array.attr("dtype")).equal(numpy.attr("dtype")("float64"));
-    if (is_python_number && is_double && dtype.is_none()) array = array.attr("astype")("float32");
+    const bool is_default = is_python_number && is_double && dtype.is_none();
+    if (is_default && default_dtype() != DType::kDouble) array = array.attr("astype")("float32");
     made = Tensor(tensor_from_array(array, "tensor").clone());
+    if (is_default) made = made.to(default_dtype(), python_line()).detach();
   }
   if (!dtype.is_none()) made = made.to(dtype_from(dtype), python_line()).detach();
   if (requires_grad) made.set_requires_grad();

@@ -15,14 +15,20 @@ Names and arguments are torch's where the meaning is the same::
 Values of tensors are immutable: there are no functions that write in place but ``Tensor.assign``.
 """
 import functools
+import os
+import shutil
 import sys
+import tempfile
 import types
 import weakref
 
+import numpy
+
 from .. import _sardonyx
 from .._sardonyx.eager import *  # noqa: F401,F403
-from .._sardonyx.eager import DType, Tensor, _Compiled, _cond, _export, _ExportOptions, _while_loop
-from . import amp, func, nn, op, optim  # noqa: F401
+from .._sardonyx.eager import DType, Tensor, _Compiled, _cond, _export, _ExportOptions, _load, _save, _while_loop
+from . import _autograd, amp, func, nn, op, optim  # noqa: F401
+from ._autograd import inference_mode, set_grad_enabled  # noqa: F401
 from ._tensor import device  # noqa: F401
 from .amp import autocast  # noqa: F401
 from .func import vmap  # noqa: F401
@@ -52,7 +58,11 @@ _as_decorator(_sardonyx.eager.enable_grad)
 
 # Where torch programs look for it.
 autograd = types.ModuleType(f"{__name__}.autograd")
-autograd.grad = _sardonyx.eager.grad
+autograd.grad, autograd.backward = _sardonyx.eager.grad, _autograd.backward
+autograd.Function = _autograd.Function
+autograd.no_grad, autograd.enable_grad = _sardonyx.eager.no_grad, _sardonyx.eager.enable_grad
+autograd.set_grad_enabled, autograd.inference_mode = set_grad_enabled, inference_mode
+autograd.detect_anomaly = _sardonyx.eager.detect_anomaly
 sys.modules[autograd.__name__] = autograd
 
 
@@ -80,6 +90,40 @@ def numel(input):
     return input.numel()
 
 
+def is_nonzero(input):
+    return bool(input)
+
+
+def positive(input):
+    return input
+
+
+def row_stack(tensors):
+    return _sardonyx.eager.vstack(tensors)
+
+
+def broadcast_shapes(*shapes):
+    """The shape that arrays of these shapes broadcast to."""
+    return tuple(numpy.broadcast_shapes(*shapes))
+
+
+def finfo(type=None):
+    """What NumPy says of a floating type: eps, max, min, tiny."""
+    return numpy.finfo((get_default_dtype() if type is None else type).numpy)  # noqa: F405
+
+
+def iinfo(type):
+    """What NumPy says of a type of integers: max, min."""
+    return numpy.iinfo(type.numpy)
+
+
+def logdet(input):
+    """The logarithm of the determinant of each matrix: NaN where that is below 0."""
+    sign, logabsdet = _sardonyx.eager.linalg.slogdet(input)
+    return _sardonyx.eager.where(sign < 0, numpy.nan, logabsdet)
+
+
+hann_window, hamming_window = _sardonyx.eager.fft.hann_window, _sardonyx.eager.fft.hamming_window
 # torch has these of torch.linalg under names without the module as well.
 det, inverse, pinverse = _sardonyx.eager.linalg.det, _sardonyx.eager.linalg.inv, _sardonyx.eager.linalg.pinv
 matrix_exp, slogdet = _sardonyx.eager.linalg.matrix_exp, _sardonyx.eager.linalg.slogdet
@@ -136,6 +180,34 @@ def compile(function=None, *, optimization_level=2, threads=0, max_traces=32):
             one, optimization_level=optimization_level, threads=threads, max_traces=max_traces
         )
     return CompiledFunction(function, optimization_level, threads, max_traces)
+
+
+def save(obj, f):
+    """By the name's end: .safetensors, .npz, or .pt, .pth, .bin, .ckpt, .tar as torch.save writes.
+
+    The first two take named tensors; torch's files dicts, lists and tuples of tensors, numbers, text and None as well.
+    `f` may be a file that is open for writing: torch's then.
+    """
+    if not hasattr(f, "write"):
+        return _save(obj, f)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "archive.pt")
+        _save(obj, path)
+        with open(path, "rb") as written:
+            shutil.copyfileobj(written, f)
+
+
+def load(f, map_location=None, *, weights_only=True):
+    """What save() wrote, or torch.save() of states and checkpoints; nothing in the file is executed, weights_only or not."""
+    if isinstance(map_location, (str, device)):
+        device(map_location)  # refuses all but the CPU
+    if not hasattr(f, "read"):
+        return _load(f)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "archive.pt")
+        with open(path, "wb") as copy:
+            shutil.copyfileobj(f, copy)
+        return _load(path)
 
 
 def _axes(given):

@@ -1,7 +1,7 @@
 """Attributes of torch's tensors, copies and pickles."""
 import weakref
 
-from .._sardonyx.eager import DType, Tensor, _bytes_of, _tensor_of_bytes, tensor
+from .._sardonyx.eager import DType, Tensor, _bytes_of, _tensor_of_bytes, linalg, tensor
 from ._extension import extends
 
 
@@ -51,6 +51,29 @@ def _rebuilt(kind, data, dtype, shape, requires_grad):
     return _with_value(kind, value, requires_grad)
 
 
+# Element types as Tensor.type() calls them, under torch's names.
+_KINDS = {
+    "float": "Float",
+    "double": "Double",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "bool": "Bool",
+}
+
+
+def _dtype_called(name):
+    kind = name.rpartition(".")[2]
+    for dtype, one in _KINDS.items():
+        if kind == one + "Tensor":
+            return DType.__members__[dtype]
+    return name  # "float32" and NumPy's other names
+
+
 @extends(Tensor)
 class _Extended:
     device = property(lambda self: device(), doc="Where it is: the CPU.")
@@ -68,6 +91,62 @@ class _Extended:
 
     def cpu(self):
         return self
+
+    def type(self, dtype=None, non_blocking=False):
+        """The name of the element type ("torch.FloatTensor"), or the tensor in another type."""
+        if dtype is None:
+            return f"torch.{_KINDS.get(self.dtype.name, self.dtype.name)}Tensor"
+        return self.to(_dtype_called(dtype) if isinstance(dtype, str) else dtype)
+
+    def stride(self, dim=None):
+        """Elements from one index to the next of each axis: values are dense."""
+        strides, step = [], 1
+        for size in reversed(self.shape):
+            strides.append(step)
+            step = step * (size if not isinstance(size, int) else max(size, 1))
+        return tuple(reversed(strides)) if dim is None else tuple(reversed(strides))[dim]
+
+    def is_contiguous(self, memory_format=None):
+        return True
+
+    def ndimension(self):
+        return self.ndim
+
+    def is_nonzero(self):
+        return bool(self)
+
+    def is_signed(self):
+        return self.is_floating_point() or not (self.dtype.name.startswith("uint") or self.dtype == DType.bool)
+
+    def det(self):
+        return linalg.det(self)
+
+    def inverse(self):
+        return linalg.inv(self)
+
+    def logdet(self):
+        from . import logdet
+
+        return logdet(self)
+
+    def slogdet(self):
+        return linalg.slogdet(self)
+
+    def pinverse(self):
+        return linalg.pinv(self)
+
+    def matrix_exp(self):
+        return linalg.matrix_exp(self)
+
+    def split_with_sizes(self, split_sizes, dim=0):
+        return self.split(split_sizes, dim)
+
+    def sum_to_size(self, *size):
+        """Summed over the axes along which a tensor of this size would be repeated."""
+        wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+        more = self.ndim - len(wanted)
+        axes = [axis for axis in range(self.ndim) if axis < more or (wanted[axis - more] == 1 and self.shape[axis] != 1)]
+        return (self.sum(axes, True) if axes else self).reshape(wanted)
 
     def is_floating_point(self):
         return self.dtype.name in ("float", "double") or "float" in self.dtype.name

@@ -419,6 +419,17 @@ class ParameterDict(Module):
         return [(name, self[name]) for name in self.keys()]
 
 
+class PairwiseDistance(Module):
+    """The p-norm of the difference of two tensors along the last axis."""
+
+    def __init__(self, p=2.0, eps=1e-6, keepdim=False):
+        super().__init__()
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
+
+    def forward(self, x1, x2):
+        return _nn.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
 def _copies(layer, count):
     if count < 1:
         raise ValueError(f"expected at least one layer, got {count}")
@@ -589,6 +600,20 @@ utils = _module(
         **_reparametrize.functions(Parameter),
     },
 )
+
+
+def _pad_sequence(sequences, batch_first=False, padding_value=0.0):
+    """Tensors [length, ...] of different lengths as one [longest, batch, ...], or batch first."""
+    sequences = list(sequences)
+    longest = max(one.shape[0] for one in sequences)
+    padded = [
+        _sardonyx.eager.pad(one, [0, 0] * (one.ndim - 1) + [0, longest - one.shape[0]], value=padding_value)
+        for one in sequences
+    ]
+    return _sardonyx.eager.stack(padded, 0 if batch_first else 1)
+
+
+utils.rnn = _module("utils.rnn", {"pad_sequence": _pad_sequence})
 utils.stateless = _module("utils.stateless", {"functional_call": _reparametrize.functional_call})
 
 # Functions of torch.nn.functional, where torch programs look for them.
