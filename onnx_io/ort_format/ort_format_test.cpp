@@ -1,7 +1,9 @@
 // Models in ONNX Runtime's own format: what is written computes the same when it is read.
 #include <gmock/gmock.h>
 
+#include "onnx_io/ort_format/flat_writer.h"
 #include "onnx_io/ort_format/is_ort_model.h"
+#include "onnx_io/ort_format/ort_schema.h"
 #include "onnx_io/save.h"
 #include "onnx_io/test_model.h"
 
@@ -157,6 +159,44 @@ TEST(OrtFormat, corrupt_files_are_read_within_their_bounds) {
       try_to_read(changed);
     }
   }
+}
+
+// Every node of the list is the same one, and so is every attribute of it.
+std::string bytes_of_shared_tables(size_t nodes, size_t attributes, size_t floats) {
+  using namespace ort_format;
+  FlatWriter file(kModelIdentifier);
+  const auto session = FlatFields()
+                           .offset(SessionField::kVersion)
+                           .offset(SessionField::kModel)
+                           .write(file, FlatWriter::root());
+  file.text(session[SessionField::kVersion], "6");
+  const auto model = FlatFields()
+                         .number<int64_t>(ModelField::kIrVersion, 8)
+                         .offset(ModelField::kGraph)
+                         .write(file, session[SessionField::kModel]);
+  const auto graph = FlatFields().offset(GraphField::kNodes).write(file, model[ModelField::kGraph]);
+  const std::vector<size_t> places = file.offsets(graph[GraphField::kNodes], nodes);
+  const auto node = FlatFields().offset(NodeField::kAttributes).write(file, places[0]);
+  for (const size_t place : places)
+    file.refer(place, node[NodeField::kAttributes] - 4);
+  const std::vector<size_t> inner = file.offsets(node[NodeField::kAttributes], attributes);
+  const auto attribute = FlatFields()
+                             .number<int32_t>(AttributeField::kType, 6)
+                             .offset(AttributeField::kFloats)
+                             .write(file, inner[0]);
+  const size_t table = attribute[AttributeField::kType] - 4;
+  for (const size_t place : inner)
+    file.refer(place, table);
+  file.numbers(attribute[AttributeField::kFloats], std::vector<float>(floats));
+  const std::vector<std::byte> bytes = file.take();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST(OrtFormat, lists_that_many_tables_share_are_bounded) {
+  EXPECT_THAT(error_of(bytes_of_shared_tables(1000, 900, 4096)),
+              HasSubstr("the tables of the file are too large"));
+  EXPECT_THAT(error_of(bytes_of_shared_tables(2000, 2000, 0)),
+              HasSubstr("the tables of the file are too many"));
 }
 
 }  // namespace

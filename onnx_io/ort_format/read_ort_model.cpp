@@ -23,9 +23,10 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kKnownVersions = {"1", "2", "3", "4", "5", "6"};
 // Parts of a file may be referred to from many places, so what they become is bounded here: that
-// many tables, and so many times the file's size of text.
+// many tables and texts, and so many times the file's size of characters and of lists of numbers.
 constexpr size_t kMaxTables = 1'000'000;
-constexpr size_t kTextPerByte = 64;
+constexpr size_t kMaxTexts = 10 * kMaxTables;
+constexpr size_t kCopiesPerByte = 64;
 // Smaller elements stay in their message.
 constexpr size_t kLarge = 4096;
 
@@ -94,6 +95,25 @@ class Reader {
     });
   }
 
+  template <typename Visit>
+  void each_text(const FlatTable& table, size_t field, const Visit& visit) {
+    table.each_text(field, [&](std::string_view value) {
+      if (++texts_ > kMaxTexts) refuse_size("too many");
+      visit(value);
+    });
+  }
+
+  template <typename T>
+  std::vector<T> numbers(const FlatTable& table, size_t field) {
+    count_copied(table.bytes(field, sizeof(T)).size());
+    return table.numbers<T>(field);
+  }
+
+  void count_copied(size_t bytes) {
+    copied_ += bytes;
+    if (copied_ / kCopiesPerByte > file_.size()) refuse_size("too large");
+  }
+
   std::string text(std::string_view value) {
     onnx_import::require_utf8(value, file_.name());
     return bytes_of(value);
@@ -110,7 +130,7 @@ class Reader {
       auto& made = *proto.add_sparse_initializer();
       part(sparse, SparseField::kValues, *made.mutable_values());
       part(sparse, SparseField::kIndices, *made.mutable_indices());
-      for (const int64_t dim : sparse.numbers<int64_t>(SparseField::kDims))
+      for (const int64_t dim : numbers<int64_t>(sparse, SparseField::kDims))
         made.add_dims(dim);
     });
     std::unordered_map<std::string, ValueInfoProto> values;
@@ -125,9 +145,10 @@ class Reader {
       if (at != values.end()) made = at->second;
       made.set_name(name);
     };
-    table.each_text(Field::kInputs, [&](std::string_view name) { port(name, *proto.add_input()); });
-    table.each_text(Field::kOutputs,
-                    [&](std::string_view name) { port(name, *proto.add_output()); });
+    each_text(table, Field::kInputs,
+              [&](std::string_view name) { port(name, *proto.add_input()); });
+    each_text(table, Field::kOutputs,
+              [&](std::string_view name) { port(name, *proto.add_output()); });
     each(table, Field::kNodes, [&](const FlatTable& element) { node(element, *proto.add_node()); });
     declare(values, proto);
   }
@@ -159,12 +180,12 @@ class Reader {
       fail(ErrorCode::kUnsupported, file_.name(), ": the elements of the tensor \"", proto.name(),
            "\" are in another file");
     }
-    for (const int64_t dim : table.numbers<int64_t>(Field::kDims))
+    for (const int64_t dim : numbers<int64_t>(table, Field::kDims))
       proto.add_dims(dim);
     proto.set_data_type(table.number<int32_t>(Field::kDataType));
     if (proto.data_type() == TensorProto::STRING) {
-      table.each_text(Field::kStrings,
-                      [&](std::string_view element) { proto.add_string_data(bytes_of(element)); });
+      each_text(table, Field::kStrings,
+                [&](std::string_view element) { proto.add_string_data(bytes_of(element)); });
       return;
     }
     const std::span<const std::byte> elements = table.bytes(Field::kRawData);
@@ -185,8 +206,8 @@ class Reader {
     proto.set_doc_string(text(table.text(Field::kDocString)));
     proto.set_domain(text(table.text(Field::kDomain)));
     proto.set_op_type(text(table.text(Field::kOpType)));
-    table.each_text(Field::kInputs, [&](std::string_view name) { proto.add_input(text(name)); });
-    table.each_text(Field::kOutputs, [&](std::string_view name) { proto.add_output(text(name)); });
+    each_text(table, Field::kInputs, [&](std::string_view name) { proto.add_input(text(name)); });
+    each_text(table, Field::kOutputs, [&](std::string_view name) { proto.add_output(text(name)); });
     each(table, Field::kAttributes,
          [&](const FlatTable& element) { attribute(element, *proto.add_attribute()); });
   }
@@ -210,12 +231,12 @@ class Reader {
       if (!body) file_.refuse();
       graph(*body, *proto.mutable_g(), nullptr);
     }
-    for (const float value : table.numbers<float>(Field::kFloats))
+    for (const float value : numbers<float>(table, Field::kFloats))
       proto.add_floats(value);
-    for (const int64_t value : table.numbers<int64_t>(Field::kInts))
+    for (const int64_t value : numbers<int64_t>(table, Field::kInts))
       proto.add_ints(value);
-    table.each_text(Field::kStrings,
-                    [&](std::string_view value) { proto.add_strings(bytes_of(value)); });
+    each_text(table, Field::kStrings,
+              [&](std::string_view value) { proto.add_strings(bytes_of(value)); });
     each(table, Field::kTensors,
          [&](const FlatTable& element) { tensor(element, *proto.add_tensors(), nullptr); });
     each(table, Field::kGraphs,
@@ -224,8 +245,7 @@ class Reader {
 
   // Text that need not be UTF-8.
   std::string bytes_of(std::string_view value) {
-    text_ += value.size();
-    if (text_ / kTextPerByte > file_.size()) refuse_size("too large");
+    count_copied(value.size());
     return std::string(value);
   }
 
@@ -290,7 +310,7 @@ class Reader {
   const LoadLimits& limits_;
   onnx_import::RawData raw_data_;
   int depth_ = 0;
-  size_t tables_ = 0, text_ = 0, elements_ = 0;
+  size_t tables_ = 0, texts_ = 0, copied_ = 0, elements_ = 0;
 };
 
 }  // namespace
