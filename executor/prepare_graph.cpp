@@ -1,6 +1,7 @@
 #include "executor/prepare_graph.h"
 
 #include <algorithm>
+#include <list>
 #include <optional>
 
 #include "executor/passes.h"
@@ -25,15 +26,21 @@ bool has_unknown_shape(const Node& node) {
   });
 }
 
-// A body may have to know a rank that a run alone tells. Its node stays then, and each plan runs
-// the body for the shapes at hand.
-bool expands_body(Graph& graph, Node& node) {
+using NodePosition = std::list<std::unique_ptr<Node>>::const_iterator;
+
+// A body may have to know a rank that a run alone tells. Its node stays then, without the nodes
+// that the body has made by there, and each plan runs the body for the shapes at hand.
+bool expands_body(Graph& graph, NodePosition at) {
+  Node& node = **at;
+  const Node* const previous = at == graph.nodes().begin() ? nullptr : std::prev(at)->get();
   try {
     return passes::expand_body(graph, node);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kUnsupported || !has_unknown_shape(node)) throw;
-    return false;
   }
+  while (at != graph.nodes().begin() && std::prev(at)->get() != previous)
+    graph.erase(**std::prev(at));
+  return false;
 }
 
 // Bodies may contain ops with bodies, so the traversal continues with the inserted nodes.
@@ -47,7 +54,7 @@ size_t expand_bodies(Graph& graph, std::span<const Provider* const> providers) {
     const bool runs = op.reference || op.evaluate || has_kernel(op, providers);
     const bool is_first = at == graph.nodes().begin();
     const auto before = is_first ? at : std::prev(at);
-    if (runs || !op.body || !expands_body(graph, node)) {
+    if (runs || !op.body || !expands_body(graph, at)) {
       ++at;
       continue;
     }
