@@ -305,7 +305,12 @@ TEST(ControlFlowRefusals, BodiesThatDoNotFit) {
          scan({}, {}, {x, ones({2})});
        }},
       {"scan: there is no slice to learn the outputs' shapes from (length 0)",
-       [&] { scan({}, {}, {zeros({0})}); }},
+       [&] {
+         const auto body = [](const Tensors&, const Tensors& slices) {
+           return ScanResult{{}, {nonzero(slices[0])}};
+         };
+         scan(body, {}, {zeros({0, 2})});
+       }},
   });
 }
 

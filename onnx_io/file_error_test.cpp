@@ -15,7 +15,7 @@
 #include "onnx_io/npz.h"
 #include "onnx_io/save.h"
 #include "onnx_io/test_model.h"
-#include "onnx_io/zip_reader.h"
+#include "onnx_io/zip/zip_reader.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

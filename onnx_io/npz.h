@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ir/core/tensor.h"
-#include "onnx_io/zip_reader.h"
-#include "onnx_io/zip_writer.h"
+#include "onnx_io/zip/zip_reader.h"
+#include "onnx_io/zip/zip_writer.h"
 
 namespace sardonyx {
 

@@ -12,7 +12,7 @@
 #include "eager/optim/optimizer.h"
 #include "ir/core/tensor.h"
 #include "ir/type.h"
-#include "onnx_io/zip_reader.h"
+#include "onnx_io/zip/zip_reader.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

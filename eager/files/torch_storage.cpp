@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "onnx_io/file_access.h"
-#include "onnx_io/zip_reader.h"
+#include "onnx_io/zip/zip_reader.h"
 
 namespace sardonyx::eager {
 namespace {

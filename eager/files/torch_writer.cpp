@@ -10,7 +10,7 @@
 #include "eager/files/torch_object.h"
 #include "eager/files/torch_storage.h"
 #include "ir/type.h"
-#include "onnx_io/zip_writer.h"
+#include "onnx_io/zip/zip_writer.h"
 
 namespace sardonyx::eager {
 namespace {

@@ -6,6 +6,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/trace/frame.h"
+#include "eager/trace/trace.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -222,6 +223,38 @@ ScanResult scan_at_once(const ScanBody& body, const std::vector<Tensor>& initial
   return result;
 }
 
+// Of no steps: the state is the initial one, and of the outputs, which hold nothing, the body tells
+// the shapes. It is recorded for one slice and dropped.
+ScanResult scan_of_nothing(const ScanBody& body, const std::vector<Tensor>& initial,
+                           const std::vector<Tensor>& xs, const Loc& loc) {
+  std::vector<TensorSpec> specs;
+  for (const Tensor& tensor : initial)
+    specs.push_back({tensor.dtype(), to_dims(tensor.data().shape())});
+  for (const Tensor& x : xs) {
+    const Shape shape = x.data().shape();
+    specs.push_back({x.dtype(), to_dims({shape.begin() + 1, shape.end()})});
+  }
+  const auto one_step = [&](const std::vector<Tensor>& in) {
+    const auto middle = in.begin() + static_cast<ptrdiff_t>(initial.size());
+    ScanResult step = body({in.begin(), middle}, {middle, in.end()});
+    check_results(step.outputs, kBody, loc);
+    check_state(initial, step.state, "scan", loc);
+    return step.outputs;
+  };
+  ScanResult result{initial, {}};
+  const Traced traced = trace(one_step, specs);
+  for (const Value* output : traced.graph->outputs()) {
+    std::optional<Shape> shape = output->type.known_shape();
+    if (!shape) {
+      fail(ErrorCode::kInvalidArgument, text_of(loc),
+           ": scan: there is no slice to learn the outputs' shapes from (length 0)");
+    }
+    shape->insert(shape->begin(), 0);
+    result.outputs.push_back(zeros(to_dims(*shape), {.dtype = output->type.dtype}));
+  }
+  return result;
+}
+
 }  // namespace
 
 ScanResult scan(const ScanBody& body, const std::vector<Tensor>& initial,
@@ -237,10 +270,9 @@ ScanResult scan(const ScanBody& body, const std::vector<Tensor>& initial,
     }
   }
   const bool is_symbolic = is_recorded(initial) || is_recorded(xs);
-  if (!is_symbolic && xs[0].size(0).value() > 0) return scan_at_once(body, initial, xs, loc);
   if (!is_symbolic) {
-    fail(ErrorCode::kInvalidArgument, text_of(loc),
-         ": scan: there is no slice to learn the outputs' shapes from (length 0)");
+    const bool has_steps = xs[0].size(0).value() > 0;
+    return (has_steps ? scan_at_once : scan_of_nothing)(body, initial, xs, loc);
   }
   const std::vector<Tensor> start = in_graph(initial, loc), sequences = in_graph(xs, loc);
   std::vector<Type> slices;

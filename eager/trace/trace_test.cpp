@@ -90,6 +90,21 @@ TEST(ControlFlow, ScansAgreeAtOnceAndCompiled) {
     EXPECT_EQ(got[i].to_vector<float>(), expected[i].to_vector<float>());
 }
 
+TEST(ControlFlow, ScansOfNothingAgreeAtOnceAndCompiled) {
+  const Tensor x = zeros({0, 2});
+  const Tensors expected = running_sums({x}), got = compile(running_sums)({x});
+  EXPECT_EQ(expected[0].to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(expected[1].shape(), (Dims{0, 2}));
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(got[i].data(), expected[i].data());
+  const Tensor start = ones({2}, {.requires_grad = true});
+  const auto body = [](const Tensors& state, const Tensors& slices) -> ScanResult {
+    return {{state[0] * slices[0]}, {slices[0]}};
+  };
+  scan(body, {start}, {x}).state[0].sum().backward();
+  EXPECT_EQ(start.grad().to_vector<float>(), (std::vector<float>{1, 1}));
+}
+
 TEST(Compile, StatesAreReadAndWrittenBack) {
   const Tensor total = zeros({2});
   const Compiled add_up = compile([&](const Tensors& in) -> Tensors {

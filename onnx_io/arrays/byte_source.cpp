@@ -7,7 +7,7 @@
 
 #include "ir/core/run_control.h"
 #include "onnx_io/file_access.h"
-#include "onnx_io/zip_reader.h"
+#include "onnx_io/zip/zip_reader.h"
 
 namespace sardonyx {
 namespace {

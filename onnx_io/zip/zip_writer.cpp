@@ -1,11 +1,11 @@
-#include "onnx_io/zip_writer.h"
+#include "onnx_io/zip/zip_writer.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 
 #include "ir/core/error.h"
-#include "onnx_io/zip_format.h"
+#include "onnx_io/zip/zip_format.h"
 
 namespace sardonyx {
 namespace {

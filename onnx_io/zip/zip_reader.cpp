@@ -1,4 +1,4 @@
-#include "onnx_io/zip_reader.h"
+#include "onnx_io/zip/zip_reader.h"
 
 #include <zlib.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "onnx_io/zip_format.h"
+#include "onnx_io/zip/zip_format.h"
 
 namespace sardonyx {
 namespace {
