@@ -377,6 +377,19 @@ TEST_F(ProgramTest, FromModelToModel) {
   EXPECT_EQ(run("convert good.onnx absent/out.onnx").code, 4);
 }
 
+TEST_F(ProgramTest, ConvertsToOnnxRuntimesFormatAndBack) {
+  EXPECT_EQ(run("convert good.onnx own.ort").code, 0);
+  std::string begin(8, ' ');
+  std::ifstream(folder_ / "own.ort", std::ios::binary).read(begin.data(), 8);
+  EXPECT_EQ(begin.substr(4), "ORTM");
+  EXPECT_EQ(run("compare good.onnx own.ort").code, 0);
+  EXPECT_EQ(run("convert own.ort again.onnx").code, 0);
+  EXPECT_EQ(run("compare good.onnx again.onnx").code, 0);
+  const Ran apart = run("convert good.onnx apart.ort --external-data");
+  EXPECT_NE(apart.code, 0);
+  EXPECT_THAT(apart.out, HasSubstr("have all elements in themselves"));
+}
+
 TEST_F(ProgramTest, ExtractsAPart) {
   const Ran cut = run("extract good.onnx part.onnx --inputs x --outputs y");
   EXPECT_EQ(cut.code, 0) << cut.out;

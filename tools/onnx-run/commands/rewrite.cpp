@@ -30,6 +30,7 @@ void save(const RewriteCommand& command, const Model& model) {
   SaveOptions options;
   if (command.opset > 0) options.opset = command.opset;
   if (command.external_data) options.external_data.emplace();
+  options.ort_format = command.out.extension() == ".ort";
   save_model(model, command.out, options);
   for (const std::filesystem::path& data : named_data_files(command.out)) {
     if (command.external_data) {
