@@ -3,8 +3,7 @@
 # it. So a target with options of its own has headers of its own, and a source with such options has none. What is taken is
 # read whole, a second for 100 MB: programs, which are few files each, read their headers' text faster.
 
-# For aarch64 gcc 12 ends with a segmentation fault where arm_sve.h, which Highway includes, follows precompiled headers.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(precompiled_default ${SARDONYX_JOINED_SOURCES})
 else()
   set(precompiled_default OFF)

@@ -179,11 +179,12 @@ class MaxIndices {
     const D d;
     const Indices<D> di;
     if constexpr (kStride == 1) return {hn::LoadU(d, values_ + at), hn::LoadU(di, indices_ + at)};
-    Maximum<D> even, odd;
     if constexpr (kStride == 2) {
-      hn::LoadInterleaved2(d, values_ + at, even.value, odd.value);
-      hn::LoadInterleaved2(di, indices_ + at, even.index, odd.index);
-      return even;
+      hn::Vec<D> even, odd;
+      hn::Vec<Indices<D>> even_index, odd_index;
+      hn::LoadInterleaved2(d, values_ + at, even, odd);
+      hn::LoadInterleaved2(di, indices_ + at, even_index, odd_index);
+      return {even, even_index};
     }
     const auto from = hn::Load(di, from_);
     return {hn::GatherIndex(d, values_ + at, from), hn::GatherIndex(di, indices_ + at, from)};
