@@ -113,10 +113,12 @@ HWY_INLINE void multiply(const int16_t* left, size_t left_step, const int16_t* p
   const D16 d16;
   const size_t lanes = hn::Lanes(d);
   using V = hn::Vec<D32>;
-  V total[rows][vectors];
+  // Where an instruction adds the products of neighbours, `total` takes all of them and `rest`
+  // none.
+  V total[rows][vectors], rest[rows][vectors];
   for (size_t r = 0; r < rows; ++r) {
     for (size_t v = 0; v < vectors; ++v)
-      total[r][v] = hn::Zero(d);
+      total[r][v] = rest[r][v] = hn::Zero(d);
   }
   for (size_t pair = 0; pair < pairs; ++pair) {
     hn::Vec<D16> columns[vectors];
@@ -131,15 +133,16 @@ HWY_INLINE void multiply(const int16_t* left, size_t left_step, const int16_t* p
 #if SARDONYX_HAS_VNNI
         total[r][v] = dot2_accumulate(total[r][v], row, columns[v]);
 #else
-        V unused = hn::Zero(d);
-        total[r][v] = hn::ReorderWidenMulAccumulate(d, row, columns[v], total[r][v], unused);
+        total[r][v] = hn::ReorderWidenMulAccumulate(d, row, columns[v], total[r][v], rest[r][v]);
 #endif
       }
     }
   }
   for (size_t r = 0; r < rows; ++r) {
-    for (size_t v = 0; v < vectors; ++v)
-      hn::StoreU(total[r][v], d, sums + r * kPanelColumns + v * lanes);
+    for (size_t v = 0; v < vectors; ++v) {
+      hn::StoreU(hn::RearrangeToOddPlusEven(total[r][v], rest[r][v]), d,
+                 sums + r * kPanelColumns + v * lanes);
+    }
   }
 }
 
