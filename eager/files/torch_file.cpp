@@ -5,6 +5,7 @@
 #include "eager/files/torch_numbers.h"
 #include "eager/files/torch_object.h"
 #include "eager/files/torch_storage.h"
+#include "eager/nn/state_dict.h"
 #include "ir/core/tensor.h"
 
 namespace sardonyx::eager {
@@ -45,14 +46,11 @@ class TorchReader {
     if (++visits_ > 10 * kMaxTensors) archive_->refuse("it holds too many values");
     return pickle_.at(index);
   }
-  static std::string name_below(const std::string& name, const std::string& key) {
-    return name.empty() ? key : name + "." + key;
-  }
 
   // Tensors below a value, under the names that lead to them.
   void visit(uint32_t index, const std::string& name, int depth) {
     const PickleNode& node = visited(index, depth);
-    const auto below = [&](const std::string& key) { return name_below(name, key); };
+    const auto below = [&](const std::string& key) { return nn::path_below(name, key); };
     if (node.kind == Kind::kCall) {
       if (is_call(node, "torch Size")) return;
       add(name, Tensor(tensor_of(node, name)));
@@ -112,7 +110,7 @@ class TorchReader {
     TorchObject::List list{.is_tuple = node.kind == Kind::kTuple};
     for (const uint32_t item : node.items)
       list.items.push_back(
-          object_at(item, name_below(name, std::to_string(list.items.size())), depth + 1));
+          object_at(item, nn::path_below(name, std::to_string(list.items.size())), depth + 1));
     return list;
   }
   TorchObject::Dict dict_at(const PickleNode& node, const std::string& name, int depth) {
@@ -121,7 +119,7 @@ class TorchReader {
       const PickleNode& key = pickle_.at(node.items[i]);
       const std::string text = key.kind == Kind::kText ? key.text : std::to_string(key.integer);
       dict.keys.push_back(object_at(node.items[i], name, depth + 1));
-      dict.values.push_back(object_at(node.items[i + 1], name_below(name, text), depth + 1));
+      dict.values.push_back(object_at(node.items[i + 1], nn::path_below(name, text), depth + 1));
     }
     return dict;
   }

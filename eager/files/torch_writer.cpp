@@ -9,6 +9,7 @@
 #include "eager/files/state_files.h"
 #include "eager/files/torch_object.h"
 #include "eager/files/torch_storage.h"
+#include "eager/nn/state_dict.h"
 #include "ir/type.h"
 #include "onnx_io/zip/zip_writer.h"
 
@@ -122,14 +123,11 @@ class TorchWriter {
         },
         object.value);
   }
-  static std::string name_below(const std::string& name, const std::string& key) {
-    return name.empty() ? key : name + "." + key;
-  }
   void add(PickleWriter& pickle, const std::string& name, const TorchObject::List& list) {
     if (!list.is_tuple) pickle.list();
     pickle.mark();
     for (size_t i = 0; i < list.items.size(); ++i)
-      add(pickle, name_below(name, std::to_string(i)), list.items[i]);
+      add(pickle, nn::path_below(name, std::to_string(i)), list.items[i]);
     list.is_tuple ? pickle.end_tuple() : pickle.end_list();
   }
   void add(PickleWriter& pickle, const std::string& name, const TorchObject::Dict& dict) {
@@ -140,7 +138,7 @@ class TorchWriter {
       const auto* text = std::get_if<std::string>(&dict.keys[i].value);
       const auto* number = std::get_if<int64_t>(&dict.keys[i].value);
       const std::string key = text ? *text : number ? std::to_string(*number) : "?";
-      add(pickle, name_below(name, key), dict.values[i]);
+      add(pickle, nn::path_below(name, key), dict.values[i]);
     }
     pickle.end_items();
   }

@@ -472,19 +472,25 @@ Tensor ldexp(const Operand& x, const Operand& exponent) {
   const OperandPair pair = floating(x, exponent);
   return mul({pair.a, x.loc}, exp2(pair.b, x.loc));
 }
-Tensor fmax(const Operand& a, const Operand& b) {
+namespace {
+
+// A NaN stands for a number that is missing, so that the other one is taken.
+Tensor extremum_of_numbers(const Operand& a, const Operand& b,
+                           Tensor (*extremum)(const Operand&, const Operand&)) {
   const OperandPair pair = matched(a, b);
-  if (!is_floating(pair.a.dtype())) return maximum({pair.a, a.loc}, pair.b);
+  if (!is_floating(pair.a.dtype())) return extremum({pair.a, a.loc}, pair.b);
   const Tensor known =
-      where(isnan(pair.b, a.loc), {pair.a, a.loc}, maximum({pair.a, a.loc}, pair.b));
+      where(isnan(pair.b, a.loc), {pair.a, a.loc}, extremum({pair.a, a.loc}, pair.b));
   return where(isnan(pair.a, a.loc), {pair.b, a.loc}, known);
 }
+
+}  // namespace
+
+Tensor fmax(const Operand& a, const Operand& b) {
+  return extremum_of_numbers(a, b, maximum);
+}
 Tensor fmin(const Operand& a, const Operand& b) {
-  const OperandPair pair = matched(a, b);
-  if (!is_floating(pair.a.dtype())) return minimum({pair.a, a.loc}, pair.b);
-  const Tensor known =
-      where(isnan(pair.b, a.loc), {pair.a, a.loc}, minimum({pair.a, a.loc}, pair.b));
-  return where(isnan(pair.a, a.loc), {pair.b, a.loc}, known);
+  return extremum_of_numbers(a, b, minimum);
 }
 
 Tensor relu6(const Tensor& x, Loc loc) {

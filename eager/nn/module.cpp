@@ -32,10 +32,6 @@ std::string short_name(const std::type_info& type) {
   return colon == name.npos ? name : name.substr(colon + 1);
 }
 
-std::string joined(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : prefix + "." + name;
-}
-
 // Each module below `state` once, parents first, with its path.
 template <typename Visit>
 void walk(const StatePtr& state, const std::string& path, std::unordered_set<ModuleState*>& seen,
@@ -43,7 +39,7 @@ void walk(const StatePtr& state, const std::string& path, std::unordered_set<Mod
   if (!seen.insert(state.get()).second) return;
   visit(path, state);
   for (const ModuleState::Child& child : state->children)
-    walk(child.state, joined(path, child.name), seen, visit);
+    walk(child.state, path_below(path, child.name), seen, visit);
 }
 
 template <typename Visit>
@@ -58,7 +54,7 @@ NamedTensors named(const StatePtr& state, std::vector<ModuleState::Entry> Module
   for_each_module(state, [&](const std::string& path, const StatePtr& module) {
     for (const ModuleState::Entry& entry : (*module).*list) {
       if (seen.insert(entry.tensor.impl().get()).second)
-        found.emplace_back(joined(path, entry.name), entry.tensor);
+        found.emplace_back(path_below(path, entry.name), entry.tensor);
     }
   });
   return found;
@@ -74,12 +70,12 @@ std::vector<Tensor> without_names(const NamedTensors& list) {
 // All names, those of shared tensors and modules too.
 void collect_state(const ModuleState& state, const std::string& path, NamedTensors& found) {
   for (const ModuleState::Entry& entry : state.parameters)
-    found.emplace_back(joined(path, entry.name), entry.tensor);
+    found.emplace_back(path_below(path, entry.name), entry.tensor);
   for (const ModuleState::Entry& entry : state.buffers) {
-    if (entry.is_persistent) found.emplace_back(joined(path, entry.name), entry.tensor);
+    if (entry.is_persistent) found.emplace_back(path_below(path, entry.name), entry.tensor);
   }
   for (const ModuleState::Child& child : state.children)
-    collect_state(*child.state, joined(path, child.name), found);
+    collect_state(*child.state, path_below(path, child.name), found);
 }
 
 void check_name(const ModuleState& state, const std::string& name) {
@@ -106,7 +102,7 @@ void set_path(ModuleState& state, const std::string& path) {
   state.path = path;
   if (!state.is_container) return;
   for (ModuleState::Child& child : state.children)
-    set_path(*child.state, joined(path, child.name));
+    set_path(*child.state, path_below(path, child.name));
 }
 
 void check_no_trace(const char* what) {
@@ -203,7 +199,7 @@ void Module::add_child(const std::string& name, const Module& child, bool may_re
     state_->children.push_back({name, child.state_});
   }
   child.state_->is_added = true;
-  set_path(*child.state_, state_->is_container ? joined(state_->path, name) : name);
+  set_path(*child.state_, state_->is_container ? path_below(state_->path, name) : name);
   child.train(is_training());
 }
 

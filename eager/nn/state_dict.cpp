@@ -33,6 +33,10 @@ StateDict without_prefix(const StateDict& state, const std::string& prefix) {
   return found;
 }
 
+std::string path_below(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
+
 std::string state_problems(const NamedTensors& own, const StateDict& state,
                            const StateRules& rules) {
   std::string problems;

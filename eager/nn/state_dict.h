@@ -1,4 +1,4 @@
-// What loading the state of a module and of an optimiser share.
+// What names and loads the states of modules, optimisers and files.
 #pragma once
 
 #include <string>
@@ -6,6 +6,9 @@
 #include "eager/nn/module.h"
 
 namespace sardonyx::eager::nn {
+
+// The path of what is called `name` at `path`: "encoder.weight"; the name where the path is "".
+std::string path_below(const std::string& path, const std::string& name);
 
 struct StateRules {
   bool same_names = true;    // neither side has a name that the other lacks

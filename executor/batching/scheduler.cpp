@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 #include <utility>
 
 #include "executor/batching/batch.h"
@@ -142,7 +143,7 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
         Failure::kRejected);
     return job;
   }
-  if (job->can_join && !policy_.padding) job->key = batch_key(job->request.inputs);
+  if (job->can_join) (policy_.padding ? job->shapes : job->key) = batch_key(job->request.inputs);
   enqueue(job);
   start_free_instances(lock);
   return job;
@@ -184,25 +185,30 @@ void Scheduler::unlink(Job& job) {
 // or, where they are padded, those whose lengths are nearest first. `pads`: lengths may differ.
 std::vector<Scheduler::JobPointer> Scheduler::joinable(Level& level, const JobPointer& head,
                                                        bool pads, int64_t& items) {
-  std::vector<JobPointer> candidates;
-  for (const JobPointer& job : level) {
-    if (job == head || !job->can_join || job->key != head->key) continue;
-    const bool is_same = !policy_.padding || pads ||
-                         batch_key(job->request.inputs) == batch_key(head->request.inputs);
-    if (is_same) candidates.push_back(job);
-  }
-  if (policy_.padding) {
-    const auto distance = [&](const JobPointer& job) {
-      return std::abs(job->elements / job->items - head->elements / head->items);
-    };
-    std::ranges::stable_sort(candidates, {}, distance);
-  }
+  auto joining = level | std::views::filter([&](const JobPointer& job) {
+                   return job != head && job->can_join && job->key == head->key &&
+                          (pads || job->shapes == head->shapes);
+                 });
   std::vector<JobPointer> found;
-  for (const JobPointer& job : candidates) {
-    if (items >= policy_.max_batch) break;
-    if (items + job->items > policy_.max_batch) break;  // its turn is next
+  // False where there are enough: what does not fit has its turn next.
+  const auto add = [&](const JobPointer& job) {
+    if (items + job->items > policy_.max_batch) return false;
     items += job->items;
     found.push_back(job);
+    return true;
+  };
+  if (!policy_.padding) {
+    for (const JobPointer& job : joining) {
+      if (!add(job)) break;
+    }
+    return found;
+  }
+  std::vector<JobPointer> candidates(joining.begin(), joining.end());
+  std::ranges::stable_sort(candidates, {}, [&](const JobPointer& job) {
+    return std::abs(job->length() - head->length());
+  });
+  for (const JobPointer& job : candidates) {
+    if (!add(job)) break;
   }
   return found;
 }

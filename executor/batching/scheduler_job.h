@@ -13,7 +13,8 @@ class Scheduler::Job {
 
   InferRequest request;
   InferDone done;
-  std::string key;  // batch_key
+  std::string key;     // of requests that may run as one batch
+  std::string shapes;  // batch_key, where requests of other shapes have the same key
   int64_t items = 1;
   int64_t elements = 0;  // of inputs that may be padded
   uint64_t level = 0;
@@ -23,6 +24,8 @@ class Scheduler::Job {
   std::optional<Clock::time_point> deadline;       // of queue and run
   std::optional<Clock::time_point> queue_timeout;  // of the queue alone
   Clock::time_point started{};
+
+  int64_t length() const { return elements / items; }  // of an item
 
   // Guarded by the scheduler's mutex.
   State state = State::kWaiting;

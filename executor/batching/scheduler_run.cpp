@@ -145,12 +145,11 @@ void Scheduler::run_alone(Batch& batch, const JobPointer& job) {
 
 void Scheduler::count_padding(std::span<const JobPointer> jobs, Nanoseconds took) {
   if (!policy_.padding || !jobs[0]->can_join) return;
-  const auto length = [](const JobPointer& job) { return job->elements / job->items; };
   int64_t elements = 0;
   bool is_padded = false;
   for (const JobPointer& job : jobs) {
     elements += job->elements;
-    is_padded |= length(job) != length(jobs[0]);
+    is_padded |= job->length() != jobs[0]->length();
   }
   padding_gain_.add(jobs[0]->key, is_padded, elements, took);
 }

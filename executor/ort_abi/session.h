@@ -74,8 +74,7 @@ struct OrtSession {
   sardonyx::ort_abi::Profile profile;
   sardonyx::AsyncWorkers async;  // ended before anything that runs use goes
 
-  std::once_flag assignment_made;  // where it is asked for
-  std::unique_ptr<sardonyx::ort_abi::EpAssignment> assignment;
+  std::unique_ptr<sardonyx::ort_abi::EpAssignment> assignment;  // where it is asked for
 
   // Spaces that no run is using: the one that was used last, and those of runs at the same time.
   std::atomic<sardonyx::ort_abi::RunSpace*> space = nullptr;

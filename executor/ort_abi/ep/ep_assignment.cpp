@@ -40,16 +40,13 @@ OrtStatus* Functions::Session_GetEpGraphAssignmentInfo(
     const OrtSession* session, const OrtEpAssignedSubgraph* const** ep_subgraphs,
     size_t* num_ep_subgraphs) {
   return guarded([&] {
-    auto& of = const_cast<OrtSession&>(require(session, "session"));  // which keeps the list
+    const OrtSession& of = require(session, "session");
     if (!is_assignment_asked_for(of.config)) {
       refuse(ORT_FAIL, "Session configuration entry '", kAssignmentKey,
              "' must be set to \"1\" to retrieve EP graph assignment information.");
     }
     require(ep_subgraphs, "ep_subgraphs");
     require(num_ep_subgraphs, "num_ep_subgraphs");
-    std::call_once(of.assignment_made, [&] {
-      if (!of.assignment) of.assignment = std::make_unique<EpAssignment>(of.session.graph());
-    });
     *ep_subgraphs = of.assignment->subgraphs().data();
     *num_ep_subgraphs = of.assignment->subgraphs().size();
   });

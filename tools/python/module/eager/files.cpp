@@ -5,6 +5,7 @@
 
 #include "eager/files/state_files.h"
 #include "eager/files/torch_object.h"
+#include "eager/nn/state_dict.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
 
@@ -16,8 +17,7 @@ using eager::TorchObject;
 constexpr int kMaxNesting = 60;  // files that are nested deeper are not read
 
 std::string place_below(const std::string& place, const py::handle& key) {
-  const auto name = std::string(py::str(key));
-  return place.empty() ? name : place + "." + name;
+  return eager::nn::path_below(place, py::str(key));
 }
 
 [[noreturn]] void refuse_to_save(const std::string& place, const py::handle& given) {
