@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 
 #include "executor/ort_abi/status.h"
@@ -126,11 +125,7 @@ void refuse_unknown_name(const std::string& prefix, std::string_view message) {
 }  // namespace
 
 bool is_meant_as_ort(const std::filesystem::path& path, std::string_view format) {
-  if (!format.empty()) return format == "ORT";
-  std::string extension = path.extension();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension == ".ort";
+  return format.empty() ? ort_format::has_ort_name(path) : format == "ORT";
 }
 
 bool is_ort_format(const ModelSource& source) {

@@ -67,9 +67,10 @@ std::map<std::string, int64_t> sizes_by_symbol(const ModelSource& source, const 
 
 }  // namespace
 
-SaveOptions save_options_of(const OrtKeyValuePairs& config) {
+SaveOptions save_options_of(const OrtKeyValuePairs& config, const std::filesystem::path& path) {
   SaveOptions made;
   made.more_opsets = kRuntimesDomains;
+  made.ort_format = is_meant_as_ort(path, config_value(config, "session.save_model_format"));
   const std::string_view file =
       config_value(config, "session.optimized_model_external_initializers_file_name");
   if (file.empty()) return made;
@@ -109,11 +110,9 @@ Model optimized_model(const ModelSource& source, GraphOptimizationLevel level,
 void save_optimized(const ModelSource& source, const OrtSessionOptions& options,
                     const LoadOptions& load) {
   if (options.optimized_model_path.empty()) return;
-  SaveOptions save = save_options_of(options.config);
-  save.ort_format = is_meant_as_ort(options.optimized_model_path,
-                                    config_value(options.config, "session.save_model_format"));
   save_model(optimized_model(source, options.optimization_level, load),
-             options.optimized_model_path, save);
+             options.optimized_model_path,
+             save_options_of(options.config, options.optimized_model_path));
 }
 
 }  // namespace sardonyx::ort_abi

@@ -9,8 +9,9 @@ namespace sardonyx::ort_abi {
 // The model with these sizes for dims of its inputs that are not known, inferred anew.
 Model with_fixed_dims(const ModelSource& source, const FixedDims& sizes, const LoadOptions& load);
 
-// Where optimised models' initializers go, as far as session.optimized_model_external_... tell.
-SaveOptions save_options_of(const OrtKeyValuePairs& config);
+// How an optimised model is written to `path`: its format, and where its initializers go, as far as
+// entries of the session's configuration tell.
+SaveOptions save_options_of(const OrtKeyValuePairs& config, const std::filesystem::path& path);
 
 // Writes the model as the generic passes leave it, in ONNX's own ops, where the options name a
 // file.

@@ -7,6 +7,7 @@
 #include "ir/pass.h"
 #include "ir/subgraph_extraction.h"
 #include "onnx_io/load.h"
+#include "onnx_io/ort_format/is_ort_model.h"
 #include "onnx_io/save.h"
 #include "tools/onnx-run/commands/commands.h"
 #include "tools/onnx-run/exit_codes.h"
@@ -30,7 +31,7 @@ void save(const RewriteCommand& command, const Model& model) {
   SaveOptions options;
   if (command.opset > 0) options.opset = command.opset;
   if (command.external_data) options.external_data.emplace();
-  options.ort_format = command.out.extension() == ".ort";
+  options.ort_format = ort_format::has_ort_name(command.out);
   save_model(model, command.out, options);
   for (const std::filesystem::path& data : named_data_files(command.out)) {
     if (command.external_data) {

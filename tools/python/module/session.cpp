@@ -101,7 +101,7 @@ std::vector<NodeArg> node_args(std::span<const ValueInfo> infos) {
 void save_optimized(const PySession& session, const std::string& path) {
   const OrtKeyValuePairs config({session.options().config.begin(), session.options().config.end()});
   const UnlockedInterpreter unlocked;
-  save_model(session.session().model(), path, ort_abi::save_options_of(config));
+  save_model(session.session().model(), path, ort_abi::save_options_of(config, path));
 }
 
 }  // namespace

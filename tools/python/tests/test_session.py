@@ -95,6 +95,20 @@ class Sessions(unittest.TestCase):
             again = ort.InferenceSession(options.optimized_model_filepath)
             np.testing.assert_array_equal(again.run(None, {"x": np.float32([[1, 2, 3]])})[0], [[-1, -2, -3]])
 
+    def test_a_name_or_an_entry_asks_for_onnxruntimes_format(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, chosen, is_ort in (("a.ort", "", True), ("b.onnx", "ORT", True), ("c.ort", "ONNX", False)):
+                options = ort.SessionOptions()
+                options.optimized_model_filepath = os.path.join(folder, name)
+                if chosen:
+                    options.add_session_config_entry("session.save_model_format", chosen)
+                ort.InferenceSession(models.unary("Neg"), options)
+                with open(options.optimized_model_filepath, "rb") as file:
+                    contents = file.read()
+                self.assertEqual(contents[4:8] == b"ORTM", is_ort, name)
+                again = ort.InferenceSession(contents)
+                np.testing.assert_array_equal(again.run(None, {"x": np.float32([[1, 2, 3]])})[0], [[-1, -2, -3]])
+
     def test_profiling_writes_a_trace(self):
         import json
 
