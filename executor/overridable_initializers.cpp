@@ -14,6 +14,17 @@ void make_constant(Graph& graph, Value& input) {
   graph.erase_value(input);
 }
 
+// Of what was known before, symbols that inference made say nothing beside what it finds now: one
+// that stays would hide that two dims are equal.
+Type without_made_symbols(Type known, const Type& inferred) {
+  if (!known.shape || !inferred.shape || known.rank() != inferred.rank()) return known;
+  for (size_t i = 0; i < known.rank(); ++i) {
+    Dim& dim = (*known.shape)[i];
+    if (!dim.is_known() && dim.text().starts_with('?')) dim = (*inferred.shape)[i];
+  }
+  return known;
+}
+
 }  // namespace
 
 void defaults_to_constants(Graph& graph,
@@ -38,7 +49,8 @@ void defaults_to_constants(Graph& graph,
       Value* output = node->outputs[i];
       if (!output) continue;
       try {
-        output->type = merge_types(output->type, known[i], output->name);
+        output->type =
+            merge_types(output->type, without_made_symbols(known[i], output->type), output->name);
       } catch (const Error& error) {
         tell(error);
       }

@@ -335,6 +335,26 @@ TEST(Defaults, count_more_than_declared_shapes) {
   EXPECT_THAT(lines[0], HasSubstr("declared-shape"));
 }
 
+// The symbols of a file whose constants are not known yet must not outlive what they turn out to
+// be.
+TEST(Defaults, leave_no_symbol_of_the_time_before_them) {
+  BuiltModel built;
+  const Val places = built.e.call("NonZero", {built.input("x", DType::kFloat, {2, 3})});
+  const Val target = built.with_default("target", Tensor::vector<int64_t>({0, 0}));
+  built.output(places, "places");
+  built.output(built.e.call("Reshape", {places, target}), "y");
+  Graph& graph = *built.model.graph;
+  infer_types(graph);
+  const auto are_of_one_size = [&] {
+    return graph.outputs()[0]->type.shape->back() == graph.outputs()[1]->type.shape->back();
+  };
+  EXPECT_FALSE(are_of_one_size());
+  defaults_to_constants(
+      graph, [](const std::string&) { return false; },
+      [](const Error& contradiction) { ADD_FAILURE() << contradiction.what(); });
+  EXPECT_TRUE(are_of_one_size()) << graph.outputs()[1]->type;
+}
+
 // One name for the size of a default and of an input that is given with another size.
 TEST(Defaults, may_share_a_symbol_with_inputs_of_other_sizes) {
   BuiltModel built;

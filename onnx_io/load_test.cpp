@@ -137,6 +137,21 @@ TEST(Load, KeepsTheNameOfDimsThatAreNotTheSame) {
   EXPECT_EQ(shape.dim(2).dim_param(), "");
 }
 
+// A declaration without a size must not part dims that inference knows to be one.
+TEST(Load, DimsThatTheFileLeavesOpenStayEqual) {
+  ModelBuilder builder;
+  GraphBuilder graph = builder.graph();
+  graph.input("x", DType::kFloat, {{"n"}});
+  graph.node("NonZero", {"x"}, {"places"});
+  graph.node("Neg", {"places"}, {"negated"});
+  set_type(*builder.proto.mutable_graph()->add_value_info(), DType::kInt64, {{1, -1}});
+  builder.proto.mutable_graph()->mutable_value_info(0)->set_name("negated");
+  graph.output("negated");
+  const Model model = builder.load();
+  const Value& negated = *model.graph->outputs()[0];
+  EXPECT_EQ(negated.type, negated.producer->inputs[0]->type);
+}
+
 // As in folders that keep one copy of a file that several versions of a model have.
 TEST(Load, FollowsLinksToTheFolderOfTheModelItself) {
   namespace fs = std::filesystem;

@@ -328,10 +328,13 @@ Type Importer::reconciled(const Type& inferred, const Type& declared,
     return merge_types(inferred, declared, name);
   Type wanted = declared;
   if (wanted.has_rank() && inferred.has_rank() && wanted.rank() == inferred.rank()) {
-    // A dim that follows from those of the inputs says more than the size it once had.
+    // A dim that follows from those of the inputs says more than the size it once had; and where
+    // the file leaves one open, the symbol of inference may be that of other dims too.
     for (size_t axis = 0; axis < inferred.rank(); ++axis) {
       const Dim& dim = (*inferred.shape)[axis];
-      if (!dim.is_known() && !is_of_one_dim(dim.text())) (*wanted.shape)[axis] = dim;
+      Dim& said = (*wanted.shape)[axis];
+      const bool is_open = !said.is_known() && name_in_file(said.text()).empty();
+      if (!dim.is_known() && (is_open || !is_of_one_dim(dim.text()))) said = dim;
     }
   }
   try {
