@@ -24,6 +24,11 @@ Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B, const Te
   static const OpRow row("com.microsoft::NhwcFusedConv", fields_of(attrs));
   return row.call({X, W, B, Z}, &attrs, loc);
 }
+Tensor ConvTransposeWithDynamicPads(const Tensor& X, const Tensor& W, const Tensor& Pads,
+    const Tensor& B, const ConvTransposeWithDynamicPadsAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::ConvTransposeWithDynamicPads", fields_of(attrs));
+  return row.call({X, W, Pads, B}, &attrs, loc);
+}
 Tensor FusedMatMul(const Tensor& A, const Tensor& B, const FusedMatMulAttrs& attrs, Loc loc) {
   static const OpRow row("com.microsoft::FusedMatMul", fields_of(attrs));
   return row.call({A, B}, &attrs, loc);
@@ -207,6 +212,22 @@ Tensor GridSample(const Tensor& X, const Tensor& Grid, const GridSampleAttrs& at
   static const OpRow row("com.microsoft::GridSample", fields_of(attrs));
   return row.call({X, Grid}, &attrs, loc);
 }
+Tensor Range(const Tensor& start, const Tensor& limit, const Tensor& delta, Loc loc) {
+  static const OpRow row("com.microsoft::Range");
+  return row.call({start, limit, delta}, nullptr, loc);
+}
+Tensor GatherND(const Tensor& data, const Tensor& indices, Loc loc) {
+  static const OpRow row("com.microsoft::GatherND");
+  return row.call({data, indices}, nullptr, loc);
+}
+Tensor UnfoldTensor(const Tensor& input, const UnfoldTensorAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::UnfoldTensor", fields_of(attrs));
+  return row.call({input}, &attrs, loc);
+}
+Tensor SampleOp(const Tensor& X, Loc loc) {
+  static const OpRow row("com.microsoft::SampleOp");
+  return row.call({X}, nullptr, loc);
+}
 Tensor CDist(const Tensor& A, const Tensor& B, const CDistAttrs& attrs, Loc loc) {
   static const OpRow row("com.microsoft::CDist", fields_of(attrs));
   return row.call({A, B}, &attrs, loc);
@@ -268,6 +289,21 @@ Tensor QLinearGlobalAveragePool(const Tensor& X, const Tensor& x_scale, const Te
     Loc loc) {
   static const OpRow row("com.microsoft::QLinearGlobalAveragePool", fields_of(attrs));
   return row.call({X, x_scale, x_zero_point, y_scale, y_zero_point}, &attrs, loc);
+}
+Tensor NhwcMaxPool(const Tensor& x, const NhwcMaxPoolAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::NhwcMaxPool", fields_of(attrs));
+  return row.call({x}, &attrs, loc);
+}
+Tensor QLinearConv(const Tensor& x, const Tensor& x_scale, const Tensor& x_zero_point,
+    const Tensor& w, const Tensor& w_scale, const Tensor& w_zero_point, const Tensor& y_scale,
+    const Tensor& y_zero_point, const Tensor& B, const QLinearConvAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::QLinearConv", fields_of(attrs));
+  return row.call({x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B},
+      &attrs, loc);
+}
+Tensor MatMulInteger16(const Tensor& A, const Tensor& B, Loc loc) {
+  static const OpRow row("com.microsoft::MatMulInteger16");
+  return row.call({A, B}, nullptr, loc);
 }
 Tensor QLinearWhere(const Tensor& condition, const Tensor& X, const Tensor& x_scale,
     const Tensor& x_zero_point, const Tensor& Y, const Tensor& y_scale, const Tensor& y_zero_point,
@@ -344,6 +380,26 @@ std::vector<Tensor> DynamicQuantizeLSTM(size_t outputs, const Tensor& X, const T
   static const OpRow row("com.microsoft::DynamicQuantizeLSTM", fields_of(attrs));
   return row.call_many({X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, W_zero_point,
       R_scale, R_zero_point}, &attrs, outputs, loc);
+}
+Tensor MurmurHash3(const Tensor& X, const MurmurHash3Attrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::MurmurHash3", fields_of(attrs));
+  return row.call({X}, &attrs, loc);
+}
+Tensor NGramRepeatBlock(const Tensor& input_ids, const Tensor& scores,
+    const NGramRepeatBlockAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::NGramRepeatBlock", fields_of(attrs));
+  return row.call({input_ids, scores}, &attrs, loc);
+}
+std::vector<Tensor> BifurcationDetector(const Tensor& src_tokens, const Tensor& cur_tokens,
+    const Tensor& prev_suffix_match_idx, const Tensor& pred_tokens,
+    const BifurcationDetectorAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::BifurcationDetector", fields_of(attrs));
+  return row.call_many({src_tokens, cur_tokens, prev_suffix_match_idx, pred_tokens}, &attrs, 2,
+      loc);
+}
+Tensor DynamicTimeWarping(const Tensor& input, Loc loc) {
+  static const OpRow row("com.microsoft::DynamicTimeWarping");
+  return row.call({input}, nullptr, loc);
 }
 
 }  // namespace microsoft

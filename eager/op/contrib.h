@@ -52,6 +52,20 @@ struct NhwcFusedConvAttrs {
 Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B = {}, const Tensor& Z = {},
     const NhwcFusedConvAttrs& attrs = {}, Loc loc = Loc::current());
 
+struct ConvTransposeWithDynamicPadsAttrs {
+  std::string auto_pad = "NOTSET";
+  OptionalList<int64_t> dilations = {};
+  int64_t group = 1;
+  OptionalList<int64_t> kernel_shape = {};
+  OptionalList<int64_t> output_padding = {};
+  OptionalList<int64_t> strides = {};
+};
+// ConvTranspose whose pads [2 * spatial dims] are an input.
+// (X: T, W: T, Pads?: int64, B?: T) -> (Y: T); T: float, float16, double
+Tensor ConvTransposeWithDynamicPads(const Tensor& X, const Tensor& W, const Tensor& Pads = {},
+    const Tensor& B = {}, const ConvTransposeWithDynamicPadsAttrs& attrs = {},
+    Loc loc = Loc::current());
+
 struct FusedMatMulAttrs {
   float alpha = 1.f;
   int64_t transA = 0;
@@ -346,6 +360,30 @@ struct GridSampleAttrs {
 Tensor GridSample(const Tensor& X, const Tensor& Grid, const GridSampleAttrs& attrs = {},
     Loc loc = Loc::current());
 
+// start, start + delta ... up to limit, exclusive; delta is 1 where it is left out.
+// (start: T, limit: T, delta?: T) -> (Y: T); T: float, int16, int32, int64, double
+Tensor Range(const Tensor& start, const Tensor& limit, const Tensor& delta = {},
+    Loc loc = Loc::current());
+
+// The elements or slices of `data` at the places that the rows of `indices` say.
+// (data: T, indices: Tind) -> (output: T); T: integers, complex, float, string, bool, float16,
+//   double; Tind: int32, int64
+Tensor GatherND(const Tensor& data, const Tensor& indices, Loc loc = Loc::current());
+
+struct UnfoldTensorAttrs {
+  int64_t dim = -1;
+  std::optional<int64_t> size = {};  // required
+  int64_t step = 1;
+};
+// All windows of `size` elements of one axis, each `step` behind the one before: the axis counts
+// the windows, a new last one their elements.
+// (input: T) -> (output: T); T: integers, complex, float, string, bool, float16, double
+Tensor UnfoldTensor(const Tensor& input, const UnfoldTensorAttrs& attrs, Loc loc = Loc::current());
+
+// X, as it is.
+// (X: T) -> (Y: T); T: integers, floats
+Tensor SampleOp(const Tensor& X, Loc loc = Loc::current());
+
 struct CDistAttrs {
   std::string metric = "sqeuclidean";
 };
@@ -446,6 +484,40 @@ struct QLinearGlobalAveragePoolAttrs {
 Tensor QLinearGlobalAveragePool(const Tensor& X, const Tensor& x_scale, const Tensor& x_zero_point,
     const Tensor& y_scale, const Tensor& y_zero_point,
     const QLinearGlobalAveragePoolAttrs& attrs = {}, Loc loc = Loc::current());
+
+struct NhwcMaxPoolAttrs {
+  std::string auto_pad = "NOTSET";
+  int64_t ceil_mode = 0;
+  OptionalList<int64_t> dilations = {};
+  OptionalList<int64_t> kernel_shape = {};  // required
+  OptionalList<int64_t> pads = {};
+  OptionalList<int64_t> strides = {};
+};
+// MaxPool of x [N, spatial..., C].
+// (x: T) -> (y: T); T: uint8, int8
+Tensor NhwcMaxPool(const Tensor& x, const NhwcMaxPoolAttrs& attrs, Loc loc = Loc::current());
+
+struct QLinearConvAttrs {
+  std::string auto_pad = "NOTSET";
+  OptionalList<int64_t> dilations = {};
+  int64_t group = 1;
+  OptionalList<int64_t> kernel_shape = {};
+  OptionalList<int64_t> pads = {};
+  OptionalList<int64_t> strides = {};
+  int64_t channels_last = 0;
+};
+// QLinearConv of x [N, C, spatial...], or of [N, spatial..., C] where `channels_last` says so.
+// (x: T1, x_scale: float, x_zero_point?: T1, w: T2, w_scale: float, w_zero_point?: T2, y_scale:
+//   float, y_zero_point?: T3, B?: int32) -> (y: T3); T1: uint8, int8; T2: uint8, int8; T3: uint8,
+//   int8
+Tensor QLinearConv(const Tensor& x, const Tensor& x_scale, const Tensor& x_zero_point,
+    const Tensor& w, const Tensor& w_scale, const Tensor& w_zero_point, const Tensor& y_scale,
+    const Tensor& y_zero_point = {}, const Tensor& B = {}, const QLinearConvAttrs& attrs = {},
+    Loc loc = Loc::current());
+
+// The matrix product of 16-bit integers, in int32.
+// (A: T1, B: T2) -> (Y: T3); T1: int16; T2: int16; T3: int32
+Tensor MatMulInteger16(const Tensor& A, const Tensor& B, Loc loc = Loc::current());
 
 // Where of quantised tensors, each with its own scale, quantised again.
 // (condition: bool, X: T, x_scale: float, x_zero_point: T, Y: T, y_scale: float, y_zero_point: T,
@@ -577,6 +649,40 @@ std::vector<Tensor> DynamicQuantizeLSTM(size_t outputs, const Tensor& X, const T
     const Tensor& initial_c, const Tensor& P, const Tensor& W_scale, const Tensor& W_zero_point,
     const Tensor& R_scale, const Tensor& R_zero_point, const DynamicQuantizeLSTMAttrs& attrs = {},
     Loc loc = Loc::current());
+
+struct MurmurHash3Attrs {
+  int64_t positive = 1;
+  int64_t seed = 0;
+};
+// The 32-bit MurmurHash3 of each element's bytes, as uint32 where `positive` is set and as int32
+// otherwise.
+// (X: T1) -> (Y: T2); T1: float, int32, int64, string, double, uint32, uint64; T2: int32, uint32
+Tensor MurmurHash3(const Tensor& X, const MurmurHash3Attrs& attrs = {}, Loc loc = Loc::current());
+
+struct NGramRepeatBlockAttrs {
+  std::optional<int64_t> ngram_size = {};  // required
+};
+// scores [batch, vocabulary], -infinity for each token that would repeat an n-gram of input_ids
+// [batch, length].
+// (input_ids: Tid, scores: T) -> (scores_out: T); Tid: int64; T: float
+Tensor NGramRepeatBlock(const Tensor& input_ids, const Tensor& scores,
+    const NGramRepeatBlockAttrs& attrs, Loc loc = Loc::current());
+
+struct BifurcationDetectorAttrs {
+  std::optional<int64_t> min_ngram_size = {};  // required
+  std::optional<int64_t> max_ngram_size = {};  // required
+};
+// Current tokens and the predicted ones up to the first that the source has not, and where in the
+// source their last n-gram ends.
+// (src_tokens: T, cur_tokens: T, prev_suffix_match_idx: T, pred_tokens?: T) -> (tokens: T,
+//   suffix_match_idx: T); T: int64
+std::vector<Tensor> BifurcationDetector(const Tensor& src_tokens, const Tensor& cur_tokens,
+    const Tensor& prev_suffix_match_idx, const Tensor& pred_tokens,
+    const BifurcationDetectorAttrs& attrs, Loc loc = Loc::current());
+
+// The path [2, length] of rows and columns through costs [M, N] whose sum is least.
+// (input: F) -> (output: I); F: float; I: int32
+Tensor DynamicTimeWarping(const Tensor& input, Loc loc = Loc::current());
 
 
 }  // namespace microsoft

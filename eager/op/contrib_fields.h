@@ -41,6 +41,15 @@ void each_field(const NhwcFusedConvAttrs*, F&& field) {
   field("activation_params", &NhwcFusedConvAttrs::activation_params);
 }
 template <typename F>
+void each_field(const ConvTransposeWithDynamicPadsAttrs*, F&& field) {
+  field("auto_pad", &ConvTransposeWithDynamicPadsAttrs::auto_pad);
+  field("dilations", &ConvTransposeWithDynamicPadsAttrs::dilations);
+  field("group", &ConvTransposeWithDynamicPadsAttrs::group);
+  field("kernel_shape", &ConvTransposeWithDynamicPadsAttrs::kernel_shape);
+  field("output_padding", &ConvTransposeWithDynamicPadsAttrs::output_padding);
+  field("strides", &ConvTransposeWithDynamicPadsAttrs::strides);
+}
+template <typename F>
 void each_field(const FusedMatMulAttrs*, F&& field) {
   field("alpha", &FusedMatMulAttrs::alpha);
   field("transA", &FusedMatMulAttrs::transA);
@@ -175,6 +184,12 @@ void each_field(const GridSampleAttrs*, F&& field) {
   field("padding_mode", &GridSampleAttrs::padding_mode);
 }
 template <typename F>
+void each_field(const UnfoldTensorAttrs*, F&& field) {
+  field("dim", &UnfoldTensorAttrs::dim);
+  field("size", &UnfoldTensorAttrs::size);
+  field("step", &UnfoldTensorAttrs::step);
+}
+template <typename F>
 void each_field(const CDistAttrs*, F&& field) {
   field("metric", &CDistAttrs::metric);
 }
@@ -210,6 +225,25 @@ void each_field(const QLinearAveragePoolAttrs*, F&& field) {
 template <typename F>
 void each_field(const QLinearGlobalAveragePoolAttrs*, F&& field) {
   field("channels_last", &QLinearGlobalAveragePoolAttrs::channels_last);
+}
+template <typename F>
+void each_field(const NhwcMaxPoolAttrs*, F&& field) {
+  field("auto_pad", &NhwcMaxPoolAttrs::auto_pad);
+  field("ceil_mode", &NhwcMaxPoolAttrs::ceil_mode);
+  field("dilations", &NhwcMaxPoolAttrs::dilations);
+  field("kernel_shape", &NhwcMaxPoolAttrs::kernel_shape);
+  field("pads", &NhwcMaxPoolAttrs::pads);
+  field("strides", &NhwcMaxPoolAttrs::strides);
+}
+template <typename F>
+void each_field(const QLinearConvAttrs*, F&& field) {
+  field("auto_pad", &QLinearConvAttrs::auto_pad);
+  field("dilations", &QLinearConvAttrs::dilations);
+  field("group", &QLinearConvAttrs::group);
+  field("kernel_shape", &QLinearConvAttrs::kernel_shape);
+  field("pads", &QLinearConvAttrs::pads);
+  field("strides", &QLinearConvAttrs::strides);
+  field("channels_last", &QLinearConvAttrs::channels_last);
 }
 template <typename F>
 void each_field(const QLinearConcatAttrs*, F&& field) {
@@ -265,6 +299,20 @@ void each_field(const DynamicQuantizeLSTMAttrs*, F&& field) {
   field("direction", &DynamicQuantizeLSTMAttrs::direction);
   field("hidden_size", &DynamicQuantizeLSTMAttrs::hidden_size);
   field("input_forget", &DynamicQuantizeLSTMAttrs::input_forget);
+}
+template <typename F>
+void each_field(const MurmurHash3Attrs*, F&& field) {
+  field("positive", &MurmurHash3Attrs::positive);
+  field("seed", &MurmurHash3Attrs::seed);
+}
+template <typename F>
+void each_field(const NGramRepeatBlockAttrs*, F&& field) {
+  field("ngram_size", &NGramRepeatBlockAttrs::ngram_size);
+}
+template <typename F>
+void each_field(const BifurcationDetectorAttrs*, F&& field) {
+  field("min_ngram_size", &BifurcationDetectorAttrs::min_ngram_size);
+  field("max_ngram_size", &BifurcationDetectorAttrs::max_ngram_size);
 }
 
 }  // namespace microsoft

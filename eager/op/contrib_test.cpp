@@ -26,6 +26,12 @@ const NamedCall kContribCalls[] = {
        return Tensors{NhwcFusedConv(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
            read<NhwcFusedConvAttrs>(attrs))};
      }},
+    {"com.microsoft::ConvTransposeWithDynamicPads",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{ConvTransposeWithDynamicPads(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           read<ConvTransposeWithDynamicPadsAttrs>(attrs))};
+     }},
     {"com.microsoft::FusedMatMul",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -180,6 +186,26 @@ const NamedCall kContribCalls[] = {
         [[maybe_unused]] size_t outputs) -> Tensors {
        return Tensors{GridSample(at(in, 0), at(in, 1), read<GridSampleAttrs>(attrs))};
      }},
+    {"com.microsoft::Range",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{Range(at(in, 0), at(in, 1), at(in, 2))};
+     }},
+    {"com.microsoft::GatherND",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{GatherND(at(in, 0), at(in, 1))};
+     }},
+    {"com.microsoft::UnfoldTensor",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{UnfoldTensor(at(in, 0), read<UnfoldTensorAttrs>(attrs))};
+     }},
+    {"com.microsoft::SampleOp",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{SampleOp(at(in, 0))};
+     }},
     {"com.microsoft::CDist",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -242,6 +268,22 @@ const NamedCall kContribCalls[] = {
         [[maybe_unused]] size_t outputs) -> Tensors {
        return Tensors{QLinearGlobalAveragePool(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
            at(in, 4), read<QLinearGlobalAveragePoolAttrs>(attrs))};
+     }},
+    {"com.microsoft::NhwcMaxPool",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{NhwcMaxPool(at(in, 0), read<NhwcMaxPoolAttrs>(attrs))};
+     }},
+    {"com.microsoft::QLinearConv",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{QLinearConv(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
+           at(in, 6), at(in, 7), at(in, 8), read<QLinearConvAttrs>(attrs))};
+     }},
+    {"com.microsoft::MatMulInteger16",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{MatMulInteger16(at(in, 0), at(in, 1))};
      }},
     {"com.microsoft::QLinearWhere",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
@@ -311,6 +353,27 @@ const NamedCall kContribCalls[] = {
        return DynamicQuantizeLSTM(outputs, at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4),
            at(in, 5), at(in, 6), at(in, 7), at(in, 8), at(in, 9), at(in, 10), at(in, 11),
            read<DynamicQuantizeLSTMAttrs>(attrs));
+     }},
+    {"com.microsoft::MurmurHash3",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{MurmurHash3(at(in, 0), read<MurmurHash3Attrs>(attrs))};
+     }},
+    {"com.microsoft::NGramRepeatBlock",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{NGramRepeatBlock(at(in, 0), at(in, 1), read<NGramRepeatBlockAttrs>(attrs))};
+     }},
+    {"com.microsoft::BifurcationDetector",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return BifurcationDetector(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           read<BifurcationDetectorAttrs>(attrs));
+     }},
+    {"com.microsoft::DynamicTimeWarping",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{DynamicTimeWarping(at(in, 0))};
      }},
 };
 

@@ -70,7 +70,8 @@ std::span<const OpDef> contrib_quantized_ops();
 std::span<const OpDef> contrib_weight_ops();     // weights in few bits
 std::span<const OpDef> contrib_recurrent_ops();  // DynamicQuantizeLSTM
 std::span<const OpDef> contrib_generation_ops();
-std::span<const OpDef> fused_ops();  // our own domain: what passes write
-std::span<const OpDef> group_ops();  // our own domain: FusedElementwise
+std::span<const OpDef> contrib_token_ops();  // hashes and searches of tokens
+std::span<const OpDef> fused_ops();          // our own domain: what passes write
+std::span<const OpDef> group_ops();          // our own domain: FusedElementwise
 
 }  // namespace sardonyx::ops

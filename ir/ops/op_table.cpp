@@ -83,6 +83,7 @@ constexpr Family kFamilies[] = {
     ops::contrib_weight_ops,
     ops::contrib_recurrent_ops,
     ops::contrib_generation_ops,
+    ops::contrib_token_ops,
     ops::fused_ops,
     ops::group_ops,
 };

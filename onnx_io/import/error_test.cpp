@@ -242,6 +242,13 @@ TEST(ModelRefusals, Nodes) {
        "there is no operator \"Reluu\" in domain \"ai.onnx\""},
       {[](ModelBuilder& m) { first_node(m).set_domain("local"); },
        "give its meaning as a model-local function", ErrorCode::kUnsupported},
+      {[](ModelBuilder& m) {
+         auto& blocked = *m.proto.add_opset_import();
+         blocked.set_domain("com.microsoft.nchwc");
+         blocked.set_version(1);
+         first_node(m).set_domain("com.microsoft.nchwc");
+       },
+       "optimised the file for the processor of one machine", ErrorCode::kUnsupported},
       {[](ModelBuilder& m) { m.graph().node("Upsample", {"x"}, {"z"}); },
        "operator Upsample was removed in opset 10"},
       {[](ModelBuilder& m) {

@@ -286,6 +286,18 @@ int64_t Importer::opset_of(const NameScope& name_scope, const RawCall& call,
   return version;
 }
 
+namespace {
+
+std::string_view remedy_for_unknown_op(std::string_view domain) {
+  if (domain == "com.microsoft.nchwc") {
+    return "; ONNX Runtime has optimised the file for the processor of one machine: take the model "
+           "that it was made from, or save it at its level \"extended\"";
+  }
+  return "; give its meaning as a model-local function, or register it (docs/custom-operators.md)";
+}
+
+}  // namespace
+
 void Importer::find_version(const NameScope& name_scope, RawCall& call,
                             const NodeProto& node) const {
   if (custom_ops_with(call.domain, call.op)) {
@@ -309,9 +321,7 @@ void Importer::find_version(const NameScope& name_scope, RawCall& call,
     const bool is_standard = call.domain.empty() || call.domain == "ai.onnx.ml";
     fail(is_standard ? ErrorCode::kInvalidModel : ErrorCode::kUnsupported, "there is no operator ",
          in_quotes(call.op), " in domain ", in_quotes(shown_domain(call.domain)),
-         is_standard ? ""
-                     : "; give its meaning as a model-local function, or "
-                       "register it (docs/custom-operators.md)");
+         is_standard ? "" : remedy_for_unknown_op(call.domain));
   }
   const OpVersion version = version_in(*versions, opset);
   if (version.since == 0) {

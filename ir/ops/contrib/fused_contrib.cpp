@@ -81,6 +81,48 @@ Vals nhwc_fused_conv(Emitter& e, const BodyCall& c) {
   return {activate(e, y, attrs.activation, attrs.activation_params)};
 }
 
+struct DynamicPadsAttrs {
+  std::string auto_pad = "NOTSET";
+  OptionalInts dilations, kernel_shape, output_padding, strides;
+  int64_t group = 1;
+  static auto fields() {
+    using A = DynamicPadsAttrs;
+    return std::tuple{field("auto_pad", &A::auto_pad),
+                      field("dilations", &A::dilations),
+                      field("group", &A::group),
+                      field("kernel_shape", &A::kernel_shape),
+                      field("output_padding", &A::output_padding),
+                      field("strides", &A::strides)};
+  }
+};
+
+// (X, W, Pads?, B?): pads that are not known ahead cut the result without any.
+Vals conv_transpose_with_dynamic_pads(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<DynamicPadsAttrs>();
+  ConvTransposeAttrs onnx{.auto_pad = attrs.auto_pad,
+                          .dilations = attrs.dilations,
+                          .group = attrs.group,
+                          .kernel_shape = attrs.kernel_shape,
+                          .output_padding = attrs.output_padding,
+                          .strides = attrs.strides};
+  const Val pads = c.has(2) && attrs.auto_pad == "NOTSET" ? c.inputs[2] : Val();
+  const std::optional<Tensor> known = pads ? e.constant_value(pads) : std::nullopt;
+  if (known) onnx.pads = known->to_int64s();
+  const Vals operands{c.inputs[0], c.inputs[1], c.has(3) ? c.inputs[3] : Val()};
+  const Val y = e.emit(op_named("ConvTranspose"), operands, Attrs(std::move(onnx)), 1)[0];
+  if (!pads || known) return {y};
+  const auto spatial = static_cast<int64_t>(input_rank(e, c.inputs[0], "X")) - 2;
+  Ints axes;
+  for (int64_t i = 0; i < spatial; ++i)
+    axes.push_back(i + 2);
+  const auto part = [&](int64_t begin) {
+    return slice(e, pads, e.int64s({begin}), e.int64s({begin + spatial}), 0);
+  };
+  const Val sizes = e.call("Shape", {y}, {{"start", int64_t{2}}});
+  const Val end = e.call("Sub", {sizes, part(spatial)});
+  return {e.call("Slice", {y, part(0), end, e.int64s(axes)})};
+}
+
 // --- products ---
 
 struct ContribFusedMatMulAttrs {
@@ -189,6 +231,14 @@ std::vector<Sample> nhwc_samples() {
            .attrs = {{"strides", Ints{2, 1}}}}};
 }
 
+std::vector<Sample> dynamic_pads_samples() {
+  return {{.inputs = {{.shape = {1, 2, 4, 3}},
+                      {.shape = {2, 3, 3, 3}},
+                      {.shape = {4}, .value = Tensor::vector<int64_t>({1, 0, 1, 2})},
+                      {.shape = {3}}},
+           .attrs = {{"strides", Ints{2, 1}}, {"output_padding", Ints{1, 0}}}}};
+}
+
 std::vector<Sample> matmul_samples() {
   return {{.inputs = {{.shape = {2, 3, 4}}, {.shape = {2, 5, 4}}},
            .attrs = {{"transB", int64_t{1}}, {"alpha", 0.5f}}},
@@ -236,6 +286,16 @@ const OpDef kContribOps[] = {
      .infer = infer_by_body,
      .body = nhwc_fused_conv,
      .samples = nhwc_samples},
+    {.name = "ConvTransposeWithDynamicPads",
+     .doc = "ConvTranspose whose pads [2 * spatial dims] are an input.",
+     .domain = kMicrosoft,
+     .signature = "(X: T, W: T, Pads?: int64, B?: T) -> (Y: T)",
+     .types = {{"T", kThreeFloats}},
+     .attrs = attr_schema<DynamicPadsAttrs>(),
+     .infer = infer_by_body,
+     .body = conv_transpose_with_dynamic_pads,
+     .shape_inputs = 4,
+     .samples = dynamic_pads_samples},
     {.name = "FusedMatMul",
      .doc = "alpha * A' * B' of the last two axes, transposed before where the attributes say so, "
             "the others broadcast.",

@@ -73,6 +73,76 @@ Vals grid_sample(Emitter& e, const BodyCall& c) {
                   {"padding_mode", attrs.padding_mode}})};
 }
 
+// (start, limit, delta?): scalars or single elements; delta is 1 where it is left out.
+Vals contrib_range(Emitter& e, const BodyCall& c) {
+  const Val delta = c.has(2) ? reshape(e, c.inputs[2], {}) : e.scalar(e.type(c.inputs[0]).dtype, 1);
+  return {e.call("Range", {reshape(e, c.inputs[0], {}), reshape(e, c.inputs[1], {}), delta})};
+}
+
+Vals contrib_gather_nd(Emitter& e, const BodyCall& c) {
+  return {e.call("GatherND", {c.inputs[0], cast_to(e, c.inputs[1], DType::kInt64)})};
+}
+
+// --- UnfoldTensor: windows of one axis, as torch's Tensor.unfold gives them ---
+
+struct UnfoldAttrs {
+  int64_t dim = -1, size = 0, step = 1;
+  static auto fields() {
+    return std::tuple{field("dim", &UnfoldAttrs::dim), required("size", &UnfoldAttrs::size),
+                      field("step", &UnfoldAttrs::step)};
+  }
+};
+
+void infer_unfold(InferContext& c) {
+  const auto& attrs = c.attrs<UnfoldAttrs>();
+  c.require(attrs.size > 0, "attribute size: expected at least 1, got ", attrs.size);
+  c.require(attrs.step > 0, "attribute step: expected at least 1, got ", attrs.step);
+  const Dims* shape = c.shape(0);
+  if (!shape) return c.set(0, c.dtype(0), std::nullopt);
+  if (shape->empty()) c.fail_input(0, "expected at least one dim");
+  Dims out = *shape;
+  Dim& windows = out[static_cast<size_t>(c.normalized_axis(attrs.dim, out.size(), "dim"))];
+  if (windows.is_known()) {
+    c.require(windows.value() >= attrs.size, "attribute size: expected at most the size of dim ",
+              attrs.dim, ", ", windows, ", got ", attrs.size);
+    windows = (windows.value() - attrs.size) / attrs.step + 1;
+  } else {
+    windows = c.unknown();
+  }
+  out.emplace_back(attrs.size);
+  c.set(0, c.dtype(0), std::move(out));
+}
+
+// The first index of each window: 0, step ... of an axis of so many elements (int64 [1]). One that
+// is too short has a window all the same, which then reads beyond its end: an error of the run.
+Val window_starts(Emitter& e, const Val& elements, const UnfoldAttrs& attrs) {
+  const auto int64 = [&](int64_t value) { return e.int64s({value}); };
+  const Val steps =
+      e.call("Div", {e.call("Sub", {elements, int64(attrs.size)}), int64(attrs.step)});
+  const Val windows = e.call("Max", {e.call("Add", {steps, int64(1)}), int64(1)});
+  return e.call("Mul", {count_up(e, windows), int64(attrs.step)});
+}
+
+Vals unfold_tensor(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<UnfoldAttrs>();
+  const auto rank = static_cast<int64_t>(input_rank(e, c.inputs[0], "input"));
+  const int64_t axis = attrs.dim < 0 ? attrs.dim + rank : attrs.dim;
+  const Val starts = window_starts(e, dim_of(e, c.inputs[0], axis), attrs);
+  const Val places =
+      e.call("Add", {unsqueeze(e, starts, {1}), count_up(e, e.int64s({attrs.size}))});
+  const Val windows = e.call("Gather", {c.inputs[0], places}, {{"axis", axis}});
+  std::vector<int64_t> permutation;
+  for (int64_t i = 0; i <= rank; ++i) {
+    if (i != axis + 1) permutation.push_back(i);
+  }
+  permutation.push_back(axis + 1);
+  return {transpose(e, windows, permutation)};
+}
+
+Vals echo(Emitter& e, const BodyCall& c) {
+  return {e.call("Identity", {c.inputs[0]})};
+}
+
 // --- CDist: distances of all rows of A [m, k] to all rows of B [n, k] ---
 
 void infer_cdist(InferContext& c) {
@@ -300,6 +370,19 @@ std::vector<Sample> expand_dims_samples() {
 std::vector<Sample> grid_samples() {
   return {{.inputs = {{.shape = {1, 2, 3, 4}}, {.shape = {1, 2, 2, 2}}}, .only = DType::kFloat}};
 }
+std::vector<Sample> contrib_range_samples() {
+  return {{.inputs = {given(Tensor::scalar<int32_t>(1)), given(Tensor::scalar<int32_t>(7)),
+                      given(Tensor::scalar<int32_t>(2))}},
+          {.inputs = {given(Tensor::scalar<int64_t>(-2)), given(Tensor::vector<int64_t>({3}))}}};
+}
+std::vector<Sample> contrib_gather_nd_samples() {
+  return {{.inputs = {{.shape = {3, 2}}, given(std::vector<int32_t>{2, 0, 0, 1}, {2, 2})}}};
+}
+std::vector<Sample> unfold_samples() {
+  return {{.inputs = {{.shape = {2, 7, 3}}},
+           .attrs = {{"dim", int64_t{1}}, {"size", int64_t{3}}, {"step", int64_t{2}}}},
+          {.inputs = {{.shape = {5}}}, .attrs = {{"size", int64_t{5}}}}};
+}
 std::vector<Sample> cdist_samples() {
   return {{.inputs = {{.shape = {3, 2}}, {.shape = {4, 2}}}}};
 }
@@ -373,6 +456,43 @@ const OpDef kContribTensorOps[] = {
      .infer = infer_by_body,
      .body = grid_sample,
      .samples = grid_samples},
+    {.name = "Range",
+     .doc = "start, start + delta ... up to limit, exclusive; delta is 1 where it is left out.",
+     .domain = kMicrosoft,
+     .signature = "(start: T, limit: T, delta?: T) -> (Y: T)",
+     .types = {{"T", DTypeSet{DType::kFloat, DType::kDouble, DType::kInt16, DType::kInt32,
+                              DType::kInt64}}},
+     .infer = infer_by_body,
+     .body = contrib_range,
+     .shape_inputs = 7,
+     .samples = contrib_range_samples},
+    {.name = "GatherND",
+     .doc = "The elements or slices of `data` at the places that the rows of `indices` say.",
+     .domain = kMicrosoft,
+     .signature = "(data: T, indices: Tind) -> (output: T)",
+     .types = {{"T", kTensorTypes}, {"Tind", DTypeSet{DType::kInt32, DType::kInt64}}},
+     .infer = infer_by_body,
+     .body = contrib_gather_nd,
+     .samples = contrib_gather_nd_samples},
+    {.name = "UnfoldTensor",
+     .doc = "All windows of `size` elements of one axis, each `step` behind the one before: the "
+            "axis counts the windows, a new last one their elements.",
+     .domain = kMicrosoft,
+     .signature = "(input: T) -> (output: T)",
+     .types = {{"T", kTensorTypes}},
+     .attrs = attr_schema<UnfoldAttrs>(),
+     .infer = infer_unfold,
+     .body = unfold_tensor,
+     .samples = unfold_samples},
+    {.name = "SampleOp",
+     .doc = "X, as it is.",
+     .domain = kMicrosoft,
+     .signature = "(X: T) -> (Y: T)",
+     .types = {{"T", kNumbers}},
+     .infer = infer_by_body,
+     .body = echo,
+     .facts = kView,
+     .samples = [] { return unary_samples(); }},
     {.name = "CDist",
      .doc = "The distances, or their squares, between all rows of A [M, K] and B [N, K]: [M, N].",
      .domain = kMicrosoft,

@@ -3,6 +3,7 @@
 #include "ir/ops/attention/contrib_attention.h"
 #include "ir/ops/inference/infer_body.h"
 #include "ir/ops/op_families.h"
+#include "ir/ops/pooling/pool.h"
 #include "ir/ops/quantization/qlinear_attributes.h"
 
 namespace sardonyx::ops {
@@ -125,6 +126,32 @@ Vals qlinear_global_average_pool(Emitter& e, const BodyCall& c) {
                 }))};
 }
 
+// MaxPool on X [N, spatial..., C].
+Vals nhwc_max_pool(Emitter& e, const BodyCall& c) {
+  MaxPoolAttrs onnx;
+  static_cast<PoolAttrs&>(onnx) = c.attrs<PoolAttrs>();
+  return {pooled(e, c.inputs[0], true, [&](const Val& x) {
+    const Vals operands{x};
+    return e.emit(op_named("MaxPool"), operands, Attrs(onnx), 1)[0];
+  })};
+}
+
+// (x, x_scale, x_zero_point?, w, w_scale, w_zero_point?, y_scale, y_zero_point?, B?) -> y; the
+// weights [M, C / group, kernel...] are the same whichever dim of x and y the channels are.
+Vals qlinear_conv(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<QConvAttrs>();
+  const auto zero_point = [&](size_t slot, size_t of) {
+    return c.has(slot) ? c.inputs[slot] : e.scalar(e.type(c.inputs[of]).dtype, 0);
+  };
+  return {pooled(e, c.inputs[0], attrs.channels_last != 0, [&](const Val& x) {
+    const Vals operands{x,           c.inputs[1],      zero_point(2, 0),
+                        c.inputs[3], c.inputs[4],      zero_point(5, 3),
+                        c.inputs[6], zero_point(7, 0), at(c, 8)};
+    return e.emit(op_named("QLinearConv"), operands, Attrs(static_cast<const ConvAttrs&>(attrs)),
+                  1)[0];
+  })};
+}
+
 // (Y_scale, Y_zero_point, then tensor, scale and zero point of each part) -> Y
 Vals qlinear_concat(Emitter& e, const BodyCall& c) {
   if (c.inputs.size() < 5 || (c.inputs.size() - 2) % 3 != 0) {
@@ -156,6 +183,11 @@ void require_lists(Emitter& e, const BodyCall& c, std::initializer_list<size_t> 
            ": expected a scalar or a vector, got ", type);
     }
   }
+}
+
+Vals matmul_integer16(Emitter& e, const BodyCall& c) {
+  return {e.call("MatMul",
+                 {cast_to(e, c.inputs[0], DType::kInt32), cast_to(e, c.inputs[1], DType::kInt32)})};
 }
 
 // The integer product as real numbers: sums * scales, + bias.
@@ -266,6 +298,30 @@ std::vector<Sample> qlinear_pool_samples() {
 }
 std::vector<Sample> qlinear_global_pool_samples() {
   return with({{"channels_last", int64_t{0}}}, {1, 2, 3, 3});
+}
+std::vector<Sample> nhwc_max_pool_samples() {
+  return {{.inputs = {bytes({1, 5, 4, 3})},
+           .attrs = {{"kernel_shape", Ints{3, 2}}, {"pads", Ints{1, 0, 1, 0}}}}};
+}
+std::vector<Sample> qlinear_conv_samples() {
+  const auto conv = [](Shape x, AttrMap attrs) {
+    return Sample{.inputs = {bytes(std::move(x)),
+                             scale(0.1f),
+                             zero(50),
+                             bytes({3, 2, 3, 2}),
+                             scale(0.02f),
+                             zero(40),
+                             scale(0.5f),
+                             zero(10),
+                             {.shape = {3}, .dtype = DType::kInt32}},
+                  .attrs = std::move(attrs)};
+  };
+  return {conv({1, 5, 4, 2}, {{"channels_last", int64_t{1}}, {"pads", Ints{1, 0, 1, 1}}}),
+          conv({1, 2, 5, 4}, {{"strides", Ints{2, 1}}})};
+}
+std::vector<Sample> integer16_samples() {
+  return {{.inputs = {{.shape = {2, 3}, .low = -300, .high = 300, .dtype = DType::kInt16},
+                      {.shape = {3, 4}, .low = -300, .high = 300, .dtype = DType::kInt16}}}};
 }
 std::vector<Sample> concat_samples() {
   return {{.inputs = {scale(0.2f), zero(3), bytes({2, 3}), scale(0.1f), zero(5), bytes({2, 1}),
@@ -417,6 +473,24 @@ const OpDef kContribQuantizedOps[] = {
             qlinear_global_average_pool, qlinear_global_pool_samples,
             attr_schema<QGlobalAveragePoolAttrs>())
             .documented("GlobalAveragePool of quantised elements, quantised again.")),
+    on_images(bytes_row("NhwcMaxPool", "(x: T) -> (y: T)", nhwc_max_pool, nhwc_max_pool_samples,
+                        attr_schema<PoolAttrs>())
+                  .documented("MaxPool of x [N, spatial..., C].")),
+    with_weights(
+        on_images(
+            product_row("QLinearConv",
+                        "(x: T1, x_scale: float, x_zero_point?: T1, w: T2, w_scale: float, "
+                        "w_zero_point?: T2, y_scale: float, y_zero_point?: T3, B?: int32) -> "
+                        "(y: T3)",
+                        {{"T1", kByteInts}, {"T2", kByteInts}, {"T3", kByteInts}}, qlinear_conv,
+                        qlinear_conv_samples, attr_schema<QConvAttrs>())
+                .documented("QLinearConv of x [N, C, spatial...], or of [N, spatial..., C] where "
+                            "`channels_last` says so.")),
+        1u << 3),
+    product_row("MatMulInteger16", "(A: T1, B: T2) -> (Y: T3)",
+                {{"T1", DType::kInt16}, {"T2", DType::kInt16}, {"T3", DType::kInt32}},
+                matmul_integer16, integer16_samples)
+        .documented("The matrix product of 16-bit integers, in int32."),
     bytes_row("QLinearWhere",
               "(condition: bool, X: T, x_scale: float, x_zero_point: T, Y: T, y_scale: float, "
               "y_zero_point: T, z_scale: float, z_zero_point: T) -> (Z: T)",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/attributes.h"
+#include "ir/ops/conv/conv.h"
 
 namespace sardonyx::ops {
 
@@ -53,6 +54,14 @@ struct QAveragePoolAttrs {
                       required("kernel_shape", &A::kernel_shape),
                       field("pads", &A::pads),
                       field("strides", &A::strides)};
+  }
+};
+
+struct QConvAttrs : ConvAttrs {
+  int64_t channels_last = 0;
+  static auto fields() {
+    return std::tuple_cat(ConvAttrs::fields(),
+                          std::tuple{field("channels_last", &QConvAttrs::channels_last)});
   }
 };
 
