@@ -10,6 +10,7 @@
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
 #include "ir/core/strides.h"
+#include "ir/core/threading/interruptible_pieces.h"
 #include "ir/ops/attention/attention_decomposition.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/op_families.h"
@@ -160,18 +161,23 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 template <typename Visit>
 void read_reals(const TensorView& view, Visit visit) {
   if (view.dtype == DType::kBool) {
-    for (int64_t i = 0; i < view.count(); ++i)
-      visit(i, bool_at(view.raw, i) ? 0.0 : -kInfinity);
+    in_pieces(view.count(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        visit(i, bool_at(view.raw, i) ? 0.0 : -kInfinity);
+    });
     return;
   }
   dispatch_numbers(view.dtype, [&]<typename T>() {
-    for (int64_t i = 0; i < view.count(); ++i)
-      visit(i, static_cast<double>(view.data<T>()[i]));
+    in_pieces(view.count(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        visit(i, static_cast<double>(view.data<T>()[i]));
+    });
   });
 }
 
 Reals reals_of(const TensorView& view) {
-  Reals values(static_cast<size_t>(view.count()), scratch());
+  Reals values(scratch());
+  resize_in_pieces(values, static_cast<size_t>(view.count()));
   read_reals(view, [&](int64_t i, double x) { values[static_cast<size_t>(i)] = x; });
   return values;
 }
@@ -180,7 +186,8 @@ Reals reals_of(const TensorView& view) {
 Reals joined_heads(const AttentionShape& s, int64_t heads, int64_t size, const TensorView& fresh,
                    const TensorView& past) {
   const int64_t total = s.total_length();
-  Reals joined(static_cast<size_t>(s.batch * heads * total * size), scratch());
+  Reals joined(scratch());
+  resize_in_pieces(joined, static_cast<size_t>(s.batch * heads * total * size));
   const auto place = [&](int64_t b, int64_t h, int64_t t, int64_t x) -> double& {
     return joined[static_cast<size_t>(((b * heads + h) * total + t) * size + x)];
   };
@@ -218,9 +225,10 @@ class AttentionRun {
   }
 
   void all() {
-    Reals result(static_cast<size_t>(call_.outputs[0].count()), scratch());
+    Reals result(scratch());
+    resize_in_pieces(result, static_cast<size_t>(call_.outputs[0].count()));
     const int64_t total = s_.total_length();
-    if (call_.wants(3)) shown_.resize(static_cast<size_t>(call_.outputs[3].count()));
+    if (call_.wants(3)) resize_in_pieces(shown_, static_cast<size_t>(call_.outputs[3].count()));
     Reals scores(static_cast<size_t>(total), scratch());
     int64_t row = 0;
     for (int64_t b = 0; b < s_.batch; ++b) {

@@ -103,7 +103,7 @@ Reals reals_of(const KernelCall& call, size_t input) {
   Reals values(scratch());
   if (!call.has(input)) return values;
   const TensorView& view = call.inputs[input];
-  values.resize(static_cast<size_t>(view.count()));
+  resize_in_pieces(values, static_cast<size_t>(view.count()));
   dispatch_floats(view.dtype, [&]<typename T>() {
     const T* from = view.data<T>();
     in_pieces(view.count(), [&](int64_t begin, int64_t end) {
@@ -172,8 +172,9 @@ void run_linear(const KernelCall& call) {
   const size_t gates = rule.gated ? dim(LinearInput::kDecay, 2) / heads : 0;
   const size_t betas = rule.delta ? dim(LinearInput::kBeta, 2) : 0;
   Reals state = reals_of(call, LinearInput::kPastState);
-  state.resize(batch * heads * keys * values);  // zeros where there is no past
-  Reals out(batch * length * q_heads * values, scratch()), fresh(values, scratch());
+  resize_in_pieces(state, batch * heads * keys * values);  // zeros where there is no past
+  Reals out(scratch()), fresh(values, scratch());
+  resize_in_pieces(out, batch * length * q_heads * values);
   for (size_t t = 0; t < batch * length; ++t) {  // each [batch, position], positions in order
     check_interrupted();
     for (size_t h = 0; h < heads; ++h) {

@@ -82,7 +82,12 @@ void multiply(const MatMulGeometry& g, A a, B b, Write write) {
       for (int64_t y = 0; y < g.m; ++y) {
         check_interrupted();
         std::fill(row.begin(), row.end(), Acc{0});
+        int64_t since_look = 0;
         for (int64_t k = 0; k < g.k; ++k) {
+          if ((since_look += g.n) > kElementsInPiece) {
+            check_interrupted();
+            since_look = 0;
+          }
           const Acc factor = a(place.a_matrix, y, k);
           for (int64_t x = 0; x < g.n; ++x) {
             row[static_cast<size_t>(x)] += factor * b(place.b_matrix, k, x);

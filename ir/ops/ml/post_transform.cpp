@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/memory/scratch_arena.h"
+#include "ir/core/threading/interruptible_pieces.h"
 
 namespace sardonyx::ops {
 
@@ -32,14 +34,16 @@ std::optional<Dim> feature_count(InferContext& c) {
 
 template <typename T>
 std::pmr::vector<T> read_features(const TensorView& x) {
-  return detail::dispatch_among<float, double, int64_t, int32_t, Float16>(
-      x.dtype, [&]<typename From>() {
-        const From* from = x.data<From>();
-        std::pmr::vector<T> out(static_cast<size_t>(x.count()), scratch());
-        std::transform(from, from + out.size(), out.begin(),
-                       [](const From& value) { return static_cast<T>(value); });
-        return out;
-      });
+  std::pmr::vector<T> out(scratch());
+  out.reserve(static_cast<size_t>(x.count()));
+  detail::dispatch_among<float, double, int64_t, int32_t, Float16>(x.dtype, [&]<typename From>() {
+    const From* from = x.data<From>();
+    in_pieces(x.count(), [&](int64_t begin, int64_t end) {
+      std::transform(from + begin, from + end, std::back_inserter(out),
+                     [](const From& value) { return static_cast<T>(value); });
+    });
+  });
+  return out;
 }
 template std::pmr::vector<float> read_features<float>(const TensorView&);
 template std::pmr::vector<double> read_features<double>(const TensorView&);

@@ -5,6 +5,7 @@
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/run_control.h"
 #include "ir/core/strides.h"
+#include "ir/core/threading/interruptible_pieces.h"
 #include "ir/ops/gradient/function_bodies.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/normalization/batch_group_norm.h"
@@ -77,8 +78,12 @@ struct Rows {
 
 template <typename T>
 void measure(Rows& rows, const T* x, bool is_centered, double epsilon) {
+  int64_t since_look = kElementsInPiece;
   for (int64_t row = 0; row < rows.count; ++row) {
-    if (row % 64 == 0) check_interrupted();
+    if ((since_look += rows.length) > kElementsInPiece) {
+      check_interrupted();
+      since_look = 0;
+    }
     const T* begin = x + row * rows.length;
     const auto length = static_cast<double>(rows.length);
     double mean = 0, squares = 0;
@@ -157,10 +162,14 @@ void reference_lp_normalization(const KernelCall& call) {
   const auto& attrs = call.attrs<LpNormalizationAttrs>();
   const TensorView& x = call.inputs[0];
   const AxisSplit split = split_at(x.shape, axis_of(attrs.axis, x.rank()));
+  int64_t since_look = kElementsInPiece;
   dispatch_floats(x.dtype, [&]<typename T>() {
     for (int64_t outer = 0; outer < split.outer; ++outer) {
-      check_interrupted();
       for (int64_t inner = 0; inner < split.inner; ++inner) {
+        if ((since_look += split.size) > kElementsInPiece) {
+          check_interrupted();
+          since_look = 0;
+        }
         const int64_t begin = outer * split.size * split.inner + inner;
         const T* in = x.data<T>() + begin;
         T* out = call.outputs[0].data<T>() + begin;

@@ -11,6 +11,7 @@
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
 #include "ir/core/strides.h"
+#include "ir/core/threading/interruptible_pieces.h"
 #include "ir/ops/gradient/gradient_rules.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/op_families.h"
@@ -25,17 +26,36 @@ void infer_softmax(InferContext& c) {
   same_as_first(c);
 }
 
+// A line may be all that there is: it looks at the clock, too.
+template <typename Body>
+void for_each_index(size_t count, const Body& body) {
+  if (count <= static_cast<size_t>(kElementsInPiece)) {
+    for (size_t i = 0; i < count; ++i)
+      body(i);
+    return;
+  }
+  in_pieces(static_cast<int64_t>(count), [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+      body(i);
+  });
+}
+
 // Hands each line along the axis to `change(line, results)` as doubles and writes what it leaves in
 // `results`, which may be the line itself.
 template <typename Change>
 void for_each_line(const KernelCall& call, Change change) {
   const TensorView& in = call.inputs[0];
   const AxisSplit split = split_at(in.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, in.rank()));
-  std::pmr::vector<double> line(static_cast<size_t>(split.size), scratch());
+  std::pmr::vector<double> line(scratch());
+  resize_in_pieces(line, static_cast<size_t>(split.size));
+  int64_t since_look = kElementsInPiece;
   dispatch_floats(in.dtype, [&]<typename T>() {
     for (int64_t outer = 0; outer < split.outer; ++outer) {
-      check_interrupted();
       for (int64_t inner = 0; inner < split.inner; ++inner) {
+        if ((since_look += split.size) > kElementsInPiece) {
+          check_interrupted();
+          since_look = 0;
+        }
         const int64_t start = outer * split.size * split.inner + inner;
         const T* from = in.data<T>() + start;
         T* to = call.outputs[0].data<T>() + start;
@@ -45,12 +65,12 @@ void for_each_line(const KernelCall& call, Change change) {
             continue;
           }
         }
-        for (size_t i = 0; i < line.size(); ++i)
-          line[i] = from[static_cast<int64_t>(i) * split.inner];
+        for_each_index(line.size(),
+                       [&](size_t i) { line[i] = from[static_cast<int64_t>(i) * split.inner]; });
         change(std::span<const double>(line), line.data());
-        for (size_t i = 0; i < line.size(); ++i) {
+        for_each_index(line.size(), [&](size_t i) {
           to[static_cast<int64_t>(i) * split.inner] = narrowed<T>(line[i]);
-        }
+        });
       }
     }
   });
@@ -76,10 +96,9 @@ void run_softmax(const KernelCall& call) {
     if (line.empty()) return;
     const double greatest = greatest_of(line);
     double sum = 0;
-    for (size_t i = 0; i < line.size(); ++i)
-      sum += results[i] = std::exp(line[i] - greatest);
-    for (size_t i = 0; i < line.size(); ++i)
-      results[i] /= sum;
+    for_each_index(line.size(),
+                   [&](size_t i) { sum += results[i] = std::exp(line[i] - greatest); });
+    for_each_index(line.size(), [&](size_t i) { results[i] /= sum; });
   });
 }
 
@@ -88,11 +107,9 @@ void run_log_softmax(const KernelCall& call) {
     if (line.empty()) return;
     const double greatest = greatest_of(line);
     double sum = 0;
-    for (const double x : line)
-      sum += std::exp(x - greatest);
+    for_each_index(line.size(), [&](size_t i) { sum += std::exp(line[i] - greatest); });
     const double log_sum = std::log(sum);
-    for (size_t i = 0; i < line.size(); ++i)
-      results[i] = line[i] - greatest - log_sum;
+    for_each_index(line.size(), [&](size_t i) { results[i] = line[i] - greatest - log_sum; });
   });
 }
 

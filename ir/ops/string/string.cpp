@@ -30,13 +30,24 @@ size_t growth_of(const std::string& string, size_t size) {
   return outside_bytes(grown_capacity(string, size)) - outside_bytes(string.capacity());
 }
 
+// One string may be all that there is.
+void append_in_pieces(std::string& to, std::string_view from) {
+  constexpr size_t kPiece = size_t{16} << 20;
+  for (size_t at = 0; at < from.size(); at += kPiece) {
+    if (at > 0) check_interrupted();
+    to.append(from.substr(at, kPiece));
+  }
+}
+
 // `to` is one of the others.
 void join_in_place(std::string& to, const std::string& first, const std::string& second) {
   const size_t size = first.size() + second.size(), before = outside_bytes(to.capacity());
   count_characters(to, before, std::max(before, outside_bytes(size)));
   std::string joined;
   joined.reserve(size);
-  to = std::move(joined.append(first).append(second));
+  append_in_pieces(joined, first);
+  append_in_pieces(joined, second);
+  to = std::move(joined);
 }
 
 // Elements of the operands, which may be those of the output.
@@ -75,7 +86,9 @@ void join_strings(const ConcatRow& row, int64_t count) {
       to.clear();
       to.reserve(capacity);
     }
-    to.assign(left).append(right);
+    to.clear();
+    append_in_pieces(to, left);
+    append_in_pieces(to, right);
   }
 }
 

@@ -32,7 +32,11 @@ class MatrixKernel : public Kernel {
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
       double* const a = reinterpret_cast<double*>(args.scratch) + part * copy_;
       for (int64_t i = matrices_ * part / parts; i < matrices_ * (part + 1) / parts; ++i) {
-        std::copy_n(static_cast<const T*>(args.inputs[0]) + i * n_ * n_, n_ * n_, a);
+        const T* const from = static_cast<const T*>(args.inputs[0]) + i * n_ * n_;
+        for (int64_t at = 0; at < n_ * n_; at += kWorkPerPoll) {
+          if (n_ * n_ > kWorkPerPoll && sign.ask()) return;
+          std::copy_n(from + at, std::min(kWorkPerPoll, n_ * n_ - at), a + at);
+        }
         if (!solve(i, a, sign)) return;
       }
     });

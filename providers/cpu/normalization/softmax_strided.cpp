@@ -29,6 +29,7 @@ class SoftmaxColumns : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
+    const CancelFlag sign;
     for_each_task(split_.outer * tiles_, threads_, kTile * split_.size,
                   [&](int64_t i, int64_t thread) {
                     const int64_t column = i % tiles_ * kTile;
@@ -36,19 +37,29 @@ class SoftmaxColumns : public Kernel {
                     run_tile(static_cast<const float*>(args.inputs[0]) + at,
                              static_cast<float*>(args.outputs[0]) + at,
                              static_cast<size_t>(std::min(kTile, split_.inner - column)),
-                             scratch + thread * 3 * kTile);
+                             scratch + thread * 3 * kTile, sign);
                   });
+    sign.check();
   }
   bool may_alias(size_t, size_t input) const override { return input == 0; }
 
  private:
-  void run_tile(const float* in, float* out, size_t count, float* scratch) const {
+  // Leaves the tile where `sign` is up: one of few columns may have millions of rows.
+  void run_tile(const float* in, float* out, size_t count, float* scratch,
+                const CancelFlag& sign) const {
+    constexpr int64_t kRowsPerPoll = kWorkPerPoll / kTile;
+    const auto must_stop = [&](int64_t row) {
+      return row % kRowsPerPoll == kRowsPerPoll - 1 && sign.ask();
+    };
     float *greatest = scratch, *sum = scratch + kTile, *row = scratch + 2 * kTile;
     std::copy_n(in, count, greatest);
-    for (int64_t i = 1; i < split_.size; ++i)
+    for (int64_t i = 1; i < split_.size; ++i) {
+      if (must_stop(i)) return;
       binary_row(Binary::kMax, greatest, true, in + i * split_.inner, true, greatest, count);
+    }
     std::fill_n(sum, count, 0.0f);
     for (int64_t i = 0; i < split_.size; ++i) {
+      if (must_stop(i)) return;
       float* to = out + i * split_.inner;
       binary_row(Binary::kSub, in + i * split_.inner, true, greatest, true, to, count);
       float* exponential = is_log_ ? row : to;
@@ -57,6 +68,7 @@ class SoftmaxColumns : public Kernel {
     }
     if (is_log_) unary_row(common_unaries().log, {}, sum, sum, count);
     for (int64_t i = 0; i < split_.size; ++i) {
+      if (must_stop(i)) return;
       float* to = out + i * split_.inner;
       binary_row(is_log_ ? Binary::kSub : Binary::kDiv, to, true, sum, true, to, count);
     }
