@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "ir/core/error.h"
@@ -73,7 +76,70 @@ std::filesystem::path followed(std::filesystem::path path) {
   return path;
 }
 
+// A reader may come a moment later, as where a shell starts both at once. To wait for it without
+// end would hang a program whose reader has died.
+int open_fifo(const std::filesystem::path& fifo, const std::filesystem::path& named) {
+  constexpr std::chrono::seconds kPatience{10};
+  constexpr std::chrono::milliseconds kBetweenLooks{10};
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (true) {
+    const int opened = open(fifo.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (opened >= 0) {
+      // Writes wait for the reader.
+      fcntl(opened, F_SETFL, fcntl(opened, F_GETFL) & ~O_NONBLOCK);
+      return opened;
+    }
+    if (errno != ENXIO) return opened;
+    if (std::chrono::steady_clock::now() > end) {
+      fail(ErrorCode::kInvalidArgument, named.native(), ": nobody reads this FIFO; waited for ",
+           kPatience.count(), " s");
+    }
+    check_interrupted();
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+// Whether `name` is `target` with the ending of a temporary file: .PID.N.tmp.
+bool is_temporary_of(std::string_view target, std::string_view name) {
+  constexpr std::string_view kEnding = ".tmp";
+  if (!name.starts_with(target) || !name.ends_with(kEnding)) return false;
+  name.remove_prefix(target.size());
+  if (name.size() <= kEnding.size()) return false;
+  name.remove_suffix(kEnding.size());
+  constexpr std::string_view kDigits = "0123456789";
+  for (int number = 0; number < 2; ++number) {
+    if (!name.starts_with('.')) return false;
+    const size_t end = std::min(name.find_first_not_of(kDigits, 1), name.size());
+    if (end == 1) return false;
+    name.remove_prefix(end);
+  }
+  return name.empty();
+}
+
+// Removes a temporary file whose writer is gone, wherever that ran: writers keep a lock. Where a
+// file system has no locks, nothing is removed.
+void remove_where_abandoned(const std::filesystem::path& temporary) {
+  const int file = open(temporary.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return;
+  struct stat status = {};
+  const bool is_regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  if (is_regular && flock(file, LOCK_EX | LOCK_NB) == 0) unlink(temporary.c_str());
+  close(file);
+}
+
 }  // namespace
+
+void remove_abandoned_beside(const std::filesystem::path& path) {
+  const std::filesystem::path target = followed(path);
+  const std::string name = target.filename();
+  std::error_code error;
+  std::filesystem::directory_iterator entries(target.has_parent_path() ? target.parent_path() : ".",
+                                              error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::filesystem::path found = entries->path();
+    if (is_temporary_of(name, found.filename().native())) remove_where_abandoned(found);
+  }
+}
 
 void fail_to_write(std::string_view name, std::string_view what, int error) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -90,8 +156,9 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   const bool is_there = stat(target.c_str(), &old) == 0;
   const int own = own_descriptor(target);
   if (own >= 0 || (is_there && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))) {
-    descriptor_ = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
-                           : open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    descriptor_ = own >= 0                ? fcntl(own, F_DUPFD_CLOEXEC, 0)
+                  : S_ISFIFO(old.st_mode) ? open_fifo(target, path_)
+                                          : open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor_ < 0) fail_to_write(path_.native(), "can't be opened", errno);
     return;
   }
@@ -116,14 +183,28 @@ void AtomicFile::create_beside(const std::filesystem::path& target, unsigned mod
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ < 0 && errno != EEXIST)
       fail_to_write(path_.native(), "can't be created", errno);
+    if (descriptor_ < 0 || is_kept_alive()) continue;
+    close(std::exchange(descriptor_, -1));
   }
   if (descriptor_ < 0) fail_to_write(path_.native(), "can't be created", EEXIST);
   target_ = target;
   unfinished_ = remember_unfinished(temporary_.c_str());
 }
 
+// Locks the temporary file until it has its name, for remove_abandoned_beside(). False where that
+// was quicker and removed it; true where there are no locks.
+bool AtomicFile::is_kept_alive() {
+  lock_ = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  struct stat status = {};
+  if (lock_ < 0 || flock(lock_, LOCK_EX) != 0 || fstat(lock_, &status) != 0) return true;
+  if (status.st_nlink > 0) return true;
+  close(std::exchange(lock_, -1));
+  return false;
+}
+
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) close(descriptor_);
+  if (lock_ >= 0) close(lock_);
   if (target_.empty()) return;
   unlink(temporary_.c_str());
   forget_unfinished(unfinished_);

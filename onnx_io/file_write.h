@@ -12,8 +12,8 @@ namespace sardonyx {
 // A new file beside `path` that takes its place in commit(), and is removed where that is not
 // reached. It gets the permission bits of the file that it replaces. Where `path` is a symbolic
 // link, the link stays and its target is replaced. What exists and is no regular file (a device, a
-// FIFO, /dev/stdout) is written straight into. Every failure throws kInvalidArgument naming the
-// file (kResourceExhausted where the disk is full).
+// FIFO, /dev/stdout) is written straight into; a FIFO that nobody reads is waited for, 10 s. Every
+// failure throws kInvalidArgument naming the file (kResourceExhausted where the disk is full).
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -30,13 +30,19 @@ class AtomicFile {
 
  private:
   void create_beside(const std::filesystem::path& target, unsigned mode);
+  bool is_kept_alive();
 
   std::filesystem::path path_;                // as given, for messages
   std::filesystem::path target_, temporary_;  // empty where it is written straight into
   int descriptor_ = -1;
+  int lock_ = -1;          // the same file, open until it has its name
   size_t unfinished_ = 0;  // of unfinished_files.h
   uint64_t size_ = 0;
 };
+
+// Removes what writers of `path` left that were killed, on this machine or another one: temporary
+// files beside it that nobody has locked. Reads the whole folder.
+void remove_abandoned_beside(const std::filesystem::path& path);
 
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
 

@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <thread>
 
 #include "ir/core/error.h"
+#include "ir/core/run_control.h"
 #include "onnx_io/unfinished_files.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sardonyx {
@@ -49,6 +52,32 @@ TEST(FileWrite, AFifoIsWrittenInto) {
   }
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(entries_of(folder.path()), 2);
+}
+
+TEST(FileWrite, AFifoThatNobodyReadsHoldsNobodyUp) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  const ControlScope scope({.budget = nullptr, .deadline = deadline, .cancel = {}});
+  expect_refusal(ErrorCode::kDeadlineExceeded, "deadline", [&] { write_atomically(pipe, "x"); });
+}
+
+TEST(FileWrite, WhatKilledWritersLeftIsRemoved) {
+  const TemporaryFolder folder;
+  const fs::path target = folder.path() / "cache";
+  const std::vector<std::string> others{"cache",         "cache.7.tmp",     "cache.7.0.tmp.bak",
+                                        "cache.x.0.tmp", "a.cache.7.0.tmp", "cache.data.7.0.tmp"};
+  for (const std::string& name : others)
+    std::ofstream(folder.path() / name) << "kept";
+  std::ofstream(folder.path() / "cache.7.0.tmp") << "left";
+  AtomicFile unfinished(target);
+  remove_abandoned_beside(target);
+  EXPECT_FALSE(fs::exists(folder.path() / "cache.7.0.tmp"));
+  EXPECT_EQ(entries_of(folder.path()), static_cast<ptrdiff_t>(others.size()) + 1);
+  unfinished.commit();
+  for (const std::string& name : others)
+    EXPECT_EQ(all_of(folder.path() / name), name == "cache" ? "" : "kept") << name;
 }
 
 TEST(FileWrite, AnOwnDescriptorIsWrittenInto) {

@@ -331,6 +331,7 @@ void save_file(const Model& model, const std::filesystem::path& path, const Save
   if (options.external_data) return save_external(written, path, options);
   Exporter exporter(written.opset, placed_by(options));
   ModelProto proto = exporter.run(written.model);
+  remove_abandoned_beside(path);
   AtomicFile file(path);
   write_model(proto, exporter.pending(), options,
               [&](std::span<const std::byte> bytes) { file.write(bytes); });

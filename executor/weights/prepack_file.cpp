@@ -158,6 +158,7 @@ void write_prepack_file(const std::filesystem::path& path, const PrepackFileCont
   PrepackHeader header{{}, kVersion, index_bytes, content_hash(index.bytes())};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
 
+  remove_abandoned_beside(path);
   AtomicFile file(path);
   file.write(bytes_of(header));
   file.write(index.bytes());
