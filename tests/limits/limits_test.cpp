@@ -16,6 +16,7 @@
 #include "executor/session.h"
 #include "ir/core/sanitizers.h"
 #include "tests/limits/heavy_case.h"
+#include "tests/support/expect_error.h"
 
 namespace sardonyx::limits_test {
 namespace {
@@ -154,6 +155,34 @@ TEST(Limits, DeadlinesOfLoadsAreKept) {
     });
     check_lateness(given, "load", heavy, late, outcome);
   });
+}
+
+// Each is one line, tile or row for its kernel, and takes dozens of milliseconds.
+TEST(Limits, DeadlinesAreKeptWithinALine) {
+  struct Call {
+    const char* op;
+    AttrMap attrs;
+    DType dtype;
+    std::vector<Shape> inputs;
+  };
+  const AttrMap first{{"axis", int64_t{0}}};
+  const std::vector<Call> calls{
+      {"Softmax", first, DType::kDouble, {{1 << 22, 2}}},
+      {"Softmax", first, DType::kFloat, {{1 << 22, 2}}},
+      {"LpNormalization", first, DType::kFloat, {{4096, 2048}}},
+      {"Gemm", {}, DType::kInt32, {{1, 4096}, {4096, 4096}}},
+  };
+  for (const Call& call : calls) {
+    HeavyCase heavy;
+    heavy.op = find_op(call.op);
+    heavy.attrs = call.attrs;
+    for (const Shape& shape : call.inputs)
+      heavy.inputs.emplace_back(Tensor::zeros(call.dtype, shape));
+    heavy.is_constant.assign(heavy.inputs.size(), false);
+    const Session session(heavy.model(), {.intra_op_threads = 1});
+    expect_refusal(ErrorCode::kDeadlineExceeded, "deadline",
+                   [&] { session.run(heavy.feeds(), {.deadline = std::chrono::milliseconds(3)}); });
+  }
 }
 
 double status_mib(const char* field) {
