@@ -1,6 +1,7 @@
 #include "tools/onnx-run/score/score_run.h"
 
 #include <algorithm>
+#include <future>
 #include <optional>
 
 #include "ir/core/run_control.h"
@@ -52,6 +53,32 @@ int64_t within(size_t value, int64_t low, int64_t high) {
   return static_cast<int64_t>(
       std::clamp<size_t>(value, static_cast<size_t>(low), static_cast<size_t>(high)));
 }
+
+// Writes each part while the next one is computed: bringing files to the disk takes some dozens of
+// milliseconds, in which nothing is computed.
+class PartWriter {
+ public:
+  explicit PartWriter(const ScoreJob& job) : job_(job) {}
+
+  // Waits for the part before, so that there are two at most, and throws what its writing threw.
+  void write(int64_t number, int64_t first_row, Part part) {
+    finish();
+    RunControl control;
+    if (const RunControl* const current = current_control()) control = *current;
+    writing_ =
+        std::async(std::launch::async, [this, number, first_row, control, part = std::move(part)] {
+          const ControlScope scope(control);
+          job_.write(number, first_row, part);
+        });
+  }
+  void finish() {
+    if (writing_.valid()) writing_.get();
+  }
+
+ private:
+  const ScoreJob& job_;
+  std::future<void> writing_;  // waited for at the end, whatever happens
+};
 
 class Scoring {
  public:
@@ -196,6 +223,7 @@ class Scoring {
     ScoreProgress progress(rows);
     if (parts.empty()) return;
     BatchReader reader(inputs_, ranges, batch_);
+    PartWriter writer(job_);
     std::optional<Part> part;
     while (std::optional<RowBatch> batch = reader.next()) {
       const RowRange& range = ranges[batch->range];
@@ -207,10 +235,11 @@ class Scoring {
       progress.add(batch_rows);
       report_.scored_rows += batch_rows;
       if (at + batch_rows < range.rows) continue;
-      job_.write(parts[static_cast<size_t>(batch->range)], range.first_row, *part);
+      writer.write(parts[batch->range], range.first_row, std::move(*part));
       part.reset();
       ++report_.scored_parts;
     }
+    writer.finish();
     report_.seconds = progress.seconds();
   }
 
