@@ -31,6 +31,7 @@ inline constexpr std::string_view kFlagValue = "flag-value";
 inline constexpr std::string_view kSlopeShape = "slope-shape";
 inline constexpr std::string_view kOneElementScale = "one-element-scale";
 inline constexpr std::string_view kEmptyTuple = "empty-tuple";
+inline constexpr std::string_view kConditionLength = "condition-length";
 inline constexpr std::string_view kMissingAxis = "missing-axis";
 inline constexpr std::string_view kTensorSegment = "tensor-segment";
 inline constexpr std::string_view kElementRange = "element-range";

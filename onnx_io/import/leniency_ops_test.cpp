@@ -180,6 +180,24 @@ TEST(Leniency, LoadsNodesWithANamedWarning) {
        "missing-axis",
        {Tensor::of<float>({1, 1, 3, 3}, {2, 1, 2})},
        {-1, -1, 1, 1}},
+      {"a condition that chooses beyond the end of an axis",
+       [] {
+         ModelBuilder model = with_op("Compress", {"x", "c"}, {{"axis", int64_t{-1}}}, {2, 2});
+         model.graph().initializer("c", Tensor::of<bool>({false, true, true}, {3}));
+         return model;
+       },
+       "condition-length",
+       {Tensor::of<float>({1, 2, 3, 4}, {2, 2})},
+       {2, 4}},
+      {"a condition with more elements than there are",
+       [] {
+         ModelBuilder model = with_op("Compress", {"x", "c"}, {}, {2, 1});
+         model.graph().initializer("c", Tensor::of<bool>({true, false, true, true}, {4}));
+         return model;
+       },
+       "condition-length",
+       {Tensor::of<float>({1, 2}, {2, 1})},
+       {1}},
       {"tuples of no index",
        [] {
          ModelBuilder model = with_op("GatherND", {"x", "indices"}, {}, {2});

@@ -195,6 +195,41 @@ void Importer::mend_statistics_axes(RawCall& call, const NodeProto& node) const 
   call.attrs.insert_or_assign("axes", axes);
 }
 
+// The elements that Compress chooses among; nullopt where a run alone tells how many they are.
+std::optional<int64_t> elements_chosen_among(const RawCall& call) {
+  const Type x = call.emitter.type(call.inputs[0]);
+  if (!x.has_rank()) return std::nullopt;
+  std::vector<Dim> dims(*x.shape);
+  if (const auto given = call.attrs.find("axis"); given != call.attrs.end()) {
+    const auto* const axis = std::get_if<int64_t>(&given->second);
+    const auto rank = static_cast<int64_t>(dims.size());
+    if (!axis || *axis < -rank || *axis >= rank) return std::nullopt;
+    dims = {dims[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)]};
+  }
+  int64_t count = 1;
+  for (const Dim& dim : dims) {
+    if (!dim.is_known() || __builtin_mul_overflow(count, dim.value(), &count)) return std::nullopt;
+  }
+  return count;
+}
+
+// numpy refuses a condition that chooses beyond the end; ONNX leaves it open, and ONNX Runtime
+// looks at no more elements than there are to choose among.
+void mend_condition(RawCall& call, const NodeProto& node, const Leniency& leniency) {
+  if (!call.domain.empty() || call.op != "Compress" || !call.has_input(0) || !call.has_input(1))
+    return;
+  const Type condition = call.emitter.type(call.inputs[1]);
+  const std::optional<int64_t> count = elements_chosen_among(call);
+  if (!count || !condition.has_rank() || condition.rank() != 1) return;
+  const Dim& length = condition.shape->front();
+  if (!length.is_known() || length.value() <= *count) return;
+  leniency.tolerate(kConditionLength, label_of(node), ": input condition (", condition,
+                    "): expected at most ", *count, " elements; those beyond choose nothing");
+  call.inputs[1] =
+      call.emitter.call("Slice", {call.inputs[1], call.emitter.int64s({0}),
+                                  call.emitter.int64s({*count}), call.emitter.int64s({0})});
+}
+
 // By the letter a tuple has an index at least. ONNX Runtime gives all of the data for one that has
 // none, as ScatterND does by the letter.
 void Importer::note_empty_tuples(const RawCall& call, const NodeProto& node) const {
@@ -224,6 +259,7 @@ void Importer::mend(RawCall& call, const NodeProto& node) const {
   mend_slope(call, node);
   mend_group_scales(call, node);
   mend_statistics_axes(call, node);
+  mend_condition(call, node, leniency_);
   note_empty_tuples(call, node);
   if (!call.domain.empty() || call.op != "STFT" || !call.has_input(0)) return;
   const Type type = call.emitter.type(call.inputs[0]);
