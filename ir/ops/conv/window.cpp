@@ -110,6 +110,14 @@ void check_crop(const WindowSpec& spec, const WindowAxis& axis, size_t index) {
   }
 }
 
+// Whether a window that does not fit gives no outputs for everybody. Between these sizes and those
+// that fit, ONNX's formula gives none and ONNX Runtime one, of the part of the window that is
+// there.
+bool has_no_place(const WindowSpec& spec, const WindowAxis& axis, int64_t slack) {
+  if (!spec.may_have_no_place) return false;
+  return spec.ceil_mode ? slack > -2 * axis.stride : slack == -axis.stride;
+}
+
 AxisResult resolve_axis(const WindowSpec& spec, AutoPad auto_pad, const WindowAxis& axis,
                         size_t index) {
   if (auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower) {
@@ -122,7 +130,7 @@ AxisResult resolve_axis(const WindowSpec& spec, AutoPad auto_pad, const WindowAx
   const Dim slack = padded - axis.extent;
   // With ceil_mode a window may end behind the padding, the first as well as the last.
   const int64_t least = spec.ceil_mode ? 1 - axis.stride : 0;
-  if (slack.is_known() && slack.value() < least) {
+  if (slack.is_known() && slack.value() < least && !has_no_place(spec, axis, slack.value())) {
     if (axis.in == 0) return {0, axis.pad_begin, axis.pad_end};  // nothing in, nothing out
     fail(ErrorCode::kInvalidModel, spec.op, ": kernel: expected at most the padded input's size ",
          padded, " on spatial axis ", index, ", got ", axis.extent, " (kernel ", axis.kernel,

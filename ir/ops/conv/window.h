@@ -24,6 +24,9 @@ struct WindowSpec {
   std::span<const int64_t>
       pads;                // every begin, then every end; not looked at unless auto_pad is NOTSET
   bool ceil_mode = false;  // pooling only
+  // Pooling only: a window that exceeds the padded input by a whole stride gives no outputs, where
+  // a convolution's is refused.
+  bool may_have_no_place = false;
   std::span<const int64_t> output_padding;  // ConvTranspose only
   std::span<const int64_t>
       output_shape;  // ConvTranspose only: spatial sizes, or those after batch and channels

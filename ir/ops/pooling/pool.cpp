@@ -363,7 +363,8 @@ WindowSpec window_spec(std::string_view op, const PoolAttrs& attrs) {
           .strides = given_ints(attrs.strides),
           .dilations = given_ints(attrs.dilations),
           .pads = given_ints(attrs.pads),
-          .ceil_mode = attrs.ceil_mode};
+          .ceil_mode = attrs.ceil_mode,
+          .may_have_no_place = true};
 }
 
 Window pool_window(std::string_view op, const PoolAttrs& attrs, std::span<const int64_t> x) {

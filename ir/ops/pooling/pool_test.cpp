@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "tests/support/call_op.h"
 
@@ -63,13 +65,28 @@ TEST(Pool, CeilModeTakesAWindowThatExceedsThePaddedInputByLessThanTheStride) {
   EXPECT_NEAR(pooled("LpPool", square, larger)[0], std::sqrt(30.0), 1e-6);
   const AttrMap pair{{"kernel_shape", Ints{2}}, {"strides", Ints{2}}, {"ceil_mode", int64_t{1}}};
   EXPECT_EQ(pooled("MaxPool", counting({1, 1, 1}), pair), Doubles{1});
-  // By the stride or more there is no window; without ceil_mode there never is.
-  AttrMap far = larger, floor = larger;
-  far["kernel_shape"] = Ints{4, 4};
-  floor["ceil_mode"] = int64_t{0};
-  for (const AttrMap& attrs : {far, floor}) {
-    EXPECT_NE(error_of("MaxPool", {square}, attrs).find("kernel: expected at most the padded"),
-              std::string::npos);
+}
+
+// By ONNX's formula and in ONNX Runtime. Where they differ the pool is refused.
+TEST(Pool, AWindowThatExceedsThePaddedInputByTheStrideHasNoPlace) {
+  const Tensor square = counting({1, 1, 2, 2});
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
+    for (const auto& [is_ceil, kernel] :
+         std::vector<std::pair<bool, int64_t>>{{false, 4}, {true, 4}, {true, 5}}) {
+      const AttrMap attrs{{"kernel_shape", Ints{kernel, kernel}},
+                          {"strides", Ints{2, 2}},
+                          {"ceil_mode", int64_t{is_ceil}}};
+      EXPECT_EQ(run_op(op, {square}, attrs)[0].tensor().shape(), (Shape{1, 1, 0, 0})) << kernel;
+    }
+    for (const auto& [is_ceil, kernel] :
+         std::vector<std::pair<bool, int64_t>>{{false, 3}, {false, 5}, {true, 6}}) {
+      const AttrMap attrs{{"kernel_shape", Ints{kernel, kernel}},
+                          {"strides", Ints{2, 2}},
+                          {"ceil_mode", int64_t{is_ceil}}};
+      EXPECT_NE(error_of(op, {square}, attrs).find("kernel: expected at most the padded"),
+                std::string::npos)
+          << kernel;
+    }
   }
 }
 
