@@ -27,7 +27,7 @@ import numpy
 from .. import _sardonyx
 from .._sardonyx.eager import *  # noqa: F401,F403
 from .._sardonyx.eager import DType, Tensor, _Compiled, _cond, _export, _ExportOptions, _load, _save, _while_loop
-from . import _autograd, amp, func, nn, op, optim  # noqa: F401
+from . import _autograd, _derivatives, amp, func, nn, op, optim  # noqa: F401
 from ._autograd import inference_mode, set_grad_enabled  # noqa: F401
 from ._tensor import device  # noqa: F401
 from .amp import autocast  # noqa: F401
@@ -63,7 +63,10 @@ autograd.Function = _autograd.Function
 autograd.no_grad, autograd.enable_grad = _sardonyx.eager.no_grad, _sardonyx.eager.enable_grad
 autograd.set_grad_enabled, autograd.inference_mode = set_grad_enabled, inference_mode
 autograd.detect_anomaly = _sardonyx.eager.detect_anomaly
-sys.modules[autograd.__name__] = autograd
+autograd.functional = types.ModuleType(f"{autograd.__name__}.functional")
+for _name in ("jacobian", "hessian", "vjp", "jvp", "vhp", "hvp"):
+    setattr(autograd.functional, _name, getattr(_derivatives, _name))
+sys.modules[autograd.__name__], sys.modules[autograd.functional.__name__] = autograd, autograd.functional
 
 
 def from_numpy(array):
