@@ -23,7 +23,7 @@ from .._sardonyx.eager import Tensor, _nn, _optim
 from .._sardonyx.eager import use_generator as _use_generator
 from .._sardonyx.eager._nn import *  # noqa: F401,F403
 from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
-from . import _reparametrize
+from . import _packed, _reparametrize
 from ._extension import extends as _extends
 from ._tensor import device as _Device
 from ._tensor import one_handle as _one_handle
@@ -602,18 +602,7 @@ utils = _module(
 )
 
 
-def _pad_sequence(sequences, batch_first=False, padding_value=0.0):
-    """Tensors [length, ...] of different lengths as one [longest, batch, ...], or batch first."""
-    sequences = list(sequences)
-    longest = max(one.shape[0] for one in sequences)
-    padded = [
-        _sardonyx.eager.pad(one, [0, 0] * (one.ndim - 1) + [0, longest - one.shape[0]], value=padding_value)
-        for one in sequences
-    ]
-    return _sardonyx.eager.stack(padded, 0 if batch_first else 1)
-
-
-utils.rnn = _module("utils.rnn", {"pad_sequence": _pad_sequence})
+utils.rnn = _module("utils.rnn", _packed.members)
 utils.stateless = _module("utils.stateless", {"functional_call": _reparametrize.functional_call})
 
 # Functions of torch.nn.functional, where torch programs look for them.
