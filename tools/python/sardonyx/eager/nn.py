@@ -25,6 +25,7 @@ from .._sardonyx.eager._nn import *  # noqa: F401,F403
 from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
 from . import _packed, _reparametrize
 from ._extension import extends as _extends
+from ._functions import LPPool1d, LPPool2d, instance_norm, lp_pool1d, lp_pool2d  # noqa: F401
 from ._tensor import device as _Device
 from ._tensor import one_handle as _one_handle
 
@@ -615,3 +616,4 @@ functional = _module(
         if not name.startswith("_") and not isinstance(member, (type, types.ModuleType))
     },
 )
+functional.instance_norm, functional.lp_pool1d, functional.lp_pool2d = instance_norm, lp_pool1d, lp_pool2d

@@ -1,0 +1,81 @@
+"""Functions of torch.nn.functional that are made of others here, and their layers."""
+from .. import _sardonyx
+from .._sardonyx.eager import _nn
+from .._sardonyx.eager._nn import Module
+
+_eager = _sardonyx.eager
+
+
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
+):
+    """By the statistics of each sample's channels, which move those given, or by those given alone.
+
+    input [batch, channels, ...].
+    """
+    if input.ndim < 3:
+        raise ValueError(f"instance_norm: input: expected [batch, channels, ...], got shape {list(input.shape)}")
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise ValueError("instance_norm: use_input_stats=False needs running_mean and running_var")
+        return _nn.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+    if running_mean is not None and running_var is not None:
+        _move(running_mean, input.detach().mean(list(range(2, input.ndim))), momentum)
+        _move(running_var, input.detach().var(list(range(2, input.ndim))), momentum)
+    return _nn.group_norm(input, input.shape[1], weight, bias, eps)
+
+
+def _move(running, of_samples, momentum):
+    running.assign((1 - momentum) * running.detach() + momentum * of_samples.mean(0).to(running.dtype))
+
+
+def _lp_pool(pool, rank, input, norm_type, kernel_size, stride, ceil_mode):
+    sizes = [kernel_size] * rank if isinstance(kernel_size, int) else list(kernel_size)
+    count = 1
+    for size in sizes:
+        count *= size
+    norm = float(norm_type)
+    return (pool(input**norm, kernel_size, stride, ceil_mode=ceil_mode) * count) ** (1 / norm)
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """The root of the sum of each window's powers of `norm_type`."""
+    return _lp_pool(_nn.avg_pool1d, 1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """The root of the sum of each window's powers of `norm_type`."""
+    return _lp_pool(_nn.avg_pool2d, 2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def _described(layer):
+    options = ("norm_type", "kernel_size", "stride", "ceil_mode")
+    return ", ".join(f"{name}={getattr(layer, name)}" for name in options)
+
+
+class LPPool1d(Module):
+    """The root of the sum of each window's powers of `norm_type`, along one axis."""
+
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def forward(self, input):
+        return lp_pool1d(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self):
+        return _described(self)
+
+
+class LPPool2d(Module):
+    """The root of the sum of each window's powers of `norm_type`, along two axes."""
+
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def forward(self, input):
+        return lp_pool2d(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self):
+        return _described(self)
