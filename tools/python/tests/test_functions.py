@@ -72,6 +72,32 @@ class Functions(unittest.TestCase):
         F.instance_norm(x).sum().backward()
         self.assert_same(x.grad, np.zeros_like(a))
 
+    def test_without_the_module(self):
+        x, w = eager.tensor(array(2, 3, 8)), eager.tensor(array(4, 3, 3))
+        self.assert_same(eager.conv1d(x, w, None, 2, 1), F.conv1d(x, w, stride=2, padding=1).numpy())
+        self.assert_same(eager.max_pool1d(x, 2), x.numpy().reshape(2, 3, 4, 2).max(3))
+        self.assert_same(eager.layer_norm(x, (8,)), F.layer_norm(x, (8,)).numpy())
+        self.assert_same(eager.cosine_similarity(x[0], x[1], 1), F.cosine_similarity(x[0], x[1], dim=1).numpy())
+        self.assertFalse(eager.is_complex(x))
+
+    def test_matrix_factors(self):
+        a = array(5, 3)
+        u, s, v = eager.svd(eager.tensor(a))
+        self.assert_same(u * s @ v.transpose(0, 1), a)
+        q, r = eager.qr(eager.tensor(a))
+        self.assert_same(q @ r, a)
+        self.assert_same(eager.tril(r, -1), np.zeros((3, 3)))
+        lower = eager.cholesky(eager.tensor(a.T @ a))
+        self.assert_same(lower @ lower.transpose(0, 1), a.T @ a)
+
+    def test_made_like_others(self):
+        drawn = eager.randint_like(eager.zeros(50, 4, dtype=eager.float64), 3, 5)
+        self.assertEqual((tuple(drawn.shape), drawn.dtype), ((50, 4), eager.float64))
+        self.assertEqual(set(drawn.flatten().tolist()), {3, 4})
+        self.assertEqual(set(eager.randint_like(eager.zeros(90), 2).tolist()), {0, 1})
+        self.assertEqual(eager.scalar_tensor(2).dtype, eager.float32)
+        self.assertEqual((tuple(eager.scalar_tensor(2, dtype=eager.int64).shape), eager.scalar_tensor(7).item()), ((), 7))
+
 
 if __name__ == "__main__":
     unittest.main()

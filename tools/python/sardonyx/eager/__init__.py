@@ -29,6 +29,7 @@ from .._sardonyx.eager import *  # noqa: F401,F403
 from .._sardonyx.eager import DType, Tensor, _Compiled, _cond, _export, _ExportOptions, _load, _save, _while_loop
 from . import _autograd, _derivatives, amp, func, nn, op, optim  # noqa: F401
 from ._autograd import inference_mode, set_grad_enabled  # noqa: F401
+from ._functions import is_complex, randint_like, scalar_tensor, svd, without_module as _without_module  # noqa: F401
 from ._tensor import device  # noqa: F401
 from .amp import autocast  # noqa: F401
 from .func import vmap  # noqa: F401
@@ -130,6 +131,8 @@ hann_window, hamming_window = _sardonyx.eager.fft.hann_window, _sardonyx.eager.f
 # torch has these of torch.linalg under names without the module as well.
 det, inverse, pinverse = _sardonyx.eager.linalg.det, _sardonyx.eager.linalg.inv, _sardonyx.eager.linalg.pinv
 matrix_exp, slogdet = _sardonyx.eager.linalg.matrix_exp, _sardonyx.eager.linalg.slogdet
+cholesky, qr = _sardonyx.eager.linalg.cholesky, _sardonyx.eager.linalg.qr
+globals().update(_without_module)
 
 
 def _flat(result):

@@ -79,3 +79,36 @@ class LPPool2d(Module):
 
     def extra_repr(self):
         return _described(self)
+
+
+# torch has these of torch.nn.functional without the module as well, with the same arguments.
+without_module = {
+    name: getattr(_nn, name)
+    for name in (
+        "adaptive_avg_pool1d avg_pool1d channel_shuffle conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
+        "conv_transpose3d cosine_similarity group_norm layer_norm max_pool1d max_pool2d max_pool3d pairwise_distance "
+        "pixel_shuffle pixel_unshuffle"
+    ).split()
+}
+
+
+def svd(input):
+    """(U, S, V) with input = U @ diag(S) @ V.mT: linalg.svd gives V transposed."""
+    u, s, vh = _eager.linalg.svd(input)
+    return u, s, vh.transpose(-2, -1)
+
+
+def scalar_tensor(s, dtype=None):
+    """A tensor of rank 0."""
+    return _eager.full((), s, dtype=_eager.get_default_dtype() if dtype is None else dtype)
+
+
+def randint_like(input, low, high=None, dtype=None):
+    """Integers of [low, high), or [0, low), in a tensor of input's shape and type."""
+    low, high = (0, low) if high is None else (low, high)
+    return _eager.randint(low, high, tuple(input.shape)).to(input.dtype if dtype is None else dtype)
+
+
+def is_complex(input):
+    """False: complex tensors are pairs in a last axis."""
+    return False
