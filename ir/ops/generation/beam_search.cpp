@@ -1,4 +1,4 @@
-// BeamSearch.
+// BeamSearch and WhisperBeamSearch.
 #include <algorithm>
 #include <cmath>
 
@@ -28,9 +28,6 @@ BeamSettings beam_settings(const EvalCall& call, const BeamAttrs& attrs, const S
     fail(ErrorCode::kInvalidArgument, "num_return_sequences: expected 1 to num_beams (",
          search.beams, "), got ", returned);
   }
-  if (integer_of(call, kLogitsProcessor, 0) != 0) {
-    fail(ErrorCode::kUnsupported, "logits_processor: only 0 is supported");
-  }
   return {.batch = search.batch,
           .beams = search.beams,
           .returned = returned,
@@ -50,6 +47,27 @@ int64_t beams_of(const EvalCall& call) {
   return beams;
 }
 
+// What a transcript adds: the rules of its timestamps, where logits_processor asks for them.
+void read_processor(const EvalCall& call, const SpeechWords& special, Search& search) {
+  enum LogitsProcessor { kNone = 0, kTimestamps = 1 };
+  const int64_t processor = integer_of(call, kLogitsProcessor, kNone);
+  if (processor < kNone) {
+    fail(ErrorCode::kInvalidArgument, "logits_processor: expected 0 or more, got ", processor);
+  }
+  // Other numbers, and all of them for models that hear nothing, ask for no rules.
+  if (search.attrs.model_type == kSpeech && processor == kTimestamps)
+    search.rules.timestamps = special;
+}
+
+void check_timestamps(const Search& search) {
+  if (!search.rules.timestamps) return;
+  const int64_t first = search.rules.timestamps->first_timestamp;
+  if (first < 1 || first >= search.rules.vocabulary) {
+    fail(ErrorCode::kInvalidModel, "attribute beginning_timestamp_token_id: expected 1 to ",
+         search.rules.vocabulary - 1, " for logits_processor 1, got ", first);
+  }
+}
+
 Tensor as_dtype(const Tensor& floats, DType dtype) {
   if (dtype == DType::kFloat) return floats;
   Tensor out = Tensor::allocate(dtype, floats.shape());
@@ -57,12 +75,31 @@ Tensor as_dtype(const Tensor& floats, DType dtype) {
   return out;
 }
 
-}  // namespace
+// The probability of `word` behind the prompt of each batch entry, [batch].
+Tensor first_probabilities(const Search& search, const std::vector<float>& logits, int64_t word) {
+  const int64_t width = search.rules.vocabulary;
+  if (word < 0 || word >= width) {
+    fail(ErrorCode::kInvalidModel, "attribute no_speech_token_id: expected 0 to ", width - 1,
+         " for the output non_speech_probs, got ", word);
+  }
+  Tensor out = Tensor::allocate(DType::kFloat, {search.batch});
+  for (int64_t entry = 0; entry < search.batch; ++entry) {
+    const auto begin = logits.begin() + entry * search.beams * width;
+    std::vector<float> row(begin, begin + width);
+    to_log_probabilities(row, width);
+    out.mutable_values<float>()[static_cast<size_t>(entry)] =
+        std::exp(row[static_cast<size_t>(word)]);
+  }
+  return out;
+}
 
-std::vector<Datum> beam_search(const EvalCall& call) {
-  const auto& attrs = call.attrs<BeamAttrs>();
+std::vector<Datum> search_beams(const EvalCall& call, const BeamAttrs& attrs,
+                                const SpeechWords& special, int64_t no_speech) {
+  constexpr size_t kNoSpeech = 4;  // among the outputs
   Search search(call, attrs, beams_of(call), kBeamMask);
   search.read_rules(kBeamRepetition, kBeamVocab, kBeamPrefix);
+  read_processor(call, special, search);
+  search.rules.temperature = number_of(call, kTemperature, 1);
   const BeamSettings settings = beam_settings(call, attrs, search);
   Tensor words = Tensor::allocate(DType::kInt32, {settings.batch, settings.returned,
                                                   std::max<int64_t>(settings.max_length, 0)});
@@ -74,7 +111,10 @@ std::vector<Datum> beam_search(const EvalCall& call) {
                       {settings.batch, start.rank() == 2 ? start.shape()[1] : int64_t{1}});
   }
   std::vector<float> scores = search.begin(start);
+  check_timestamps(search);
   const int64_t vocabulary = search.rules.vocabulary, rows = settings.batch * settings.beams;
+  Tensor silence;
+  if (call.outputs.size() > kNoSpeech) silence = first_probabilities(search, scores, no_speech);
   Tensor history;
   if (call.outputs.size() > 2) {
     history = Tensor::zeros(DType::kFloat, {settings.max_length - search.prompt_length,
@@ -113,7 +153,33 @@ std::vector<Datum> beam_search(const EvalCall& call) {
                                                   : DType::kFloat;
   std::vector<Datum> outputs{words, as_dtype(word_scores, dtype)};
   if (history) outputs.emplace_back(as_dtype(history, dtype));
+  if (silence) {
+    outputs.resize(kNoSpeech);
+    outputs.emplace_back(as_dtype(silence, dtype));
+  }
   return outputs;
+}
+
+}  // namespace
+
+std::vector<Datum> beam_search(const EvalCall& call) {
+  return search_beams(call, call.attrs<BeamAttrs>(), {}, -1);
+}
+
+std::vector<Datum> whisper_beam_search(const EvalCall& call) {
+  const auto& attrs = call.attrs<WhisperAttrs>();
+  if (call.has(kExtraIds) && call.inputs[kExtraIds].tensor().count() > 0) {
+    fail(ErrorCode::kUnsupported, "extra_decoding_ids: words that are given for their attention ",
+         "(cross_qk) are not supported; put them behind decoder_input_ids");
+  }
+  const SpeechWords special{.end = attrs.eos_token_id,
+                            .start = attrs.decoder_start_token_id,
+                            .translate = attrs.translate_token_id,
+                            .transcribe = attrs.transcribe_token_id,
+                            .start_of_lm = attrs.start_of_lm_token_id,
+                            .no_timestamps = attrs.no_timestamps_token_id,
+                            .first_timestamp = attrs.beginning_timestamp_token_id};
+  return search_beams(call, attrs, special, attrs.no_speech_token_id);
 }
 
 }  // namespace sardonyx::ops

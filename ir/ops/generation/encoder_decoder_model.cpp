@@ -6,8 +6,12 @@
 // form: keys and values of the cross attentions alone. Decoder, inputs: input_ids (int32, [rows, 1]
 // or the whole sequence), encoder_attention_mask, perhaps encoder_hidden_states (of rank 3), past
 // keys and values of all self attentions [rows, heads, past, size], those of all cross attentions,
-// and perhaps past_sequence_length (int32 [1]). Outputs: logits, the present keys and values of all
-// self attentions.
+// and perhaps past_sequence_length (int32 [1]), perhaps with beam_width (int32 [1]) and
+// cache_indirection (int32 [batch, beams, longest]) behind it. Outputs: logits, the present keys
+// and values of all self attentions.
+//
+// Whisper's form is T5's old form without masks: the encoder's inputs are encoder_input_ids (sound,
+// [batch, features, frames]) and decoder_input_ids, and the decoder has no encoder_attention_mask.
 #include <algorithm>
 #include <cstring>
 
@@ -24,6 +28,7 @@ class EncoderDecoderModel : public LanguageModel {
     const Tensor& ids = setup.call.inputs[0].tensor();
     batch_ = ids.shape()[0];
     start_ = start_ids();
+    if (setup.hears) return;
     mask_ = setup.attention_mask ? setup.attention_mask : left_padding_mask(ids);
   }
 
@@ -34,7 +39,7 @@ class EncoderDecoderModel : public LanguageModel {
   std::vector<float> first() override {
     const std::vector<Datum> encoded = encode();
     const auto rows = repeated(batch_, setup_.beams);
-    expanded_mask_ = select(mask_, 0, rows);
+    if (mask_) expanded_mask_ = select(mask_, 0, rows);
     size_t next = is_old_form_ ? 1 : 0;
     if (is_old_form_) {
       hidden_ = select(encoded[next++].tensor(), 0, rows);
@@ -67,19 +72,23 @@ class EncoderDecoderModel : public LanguageModel {
   void read_decoder_form() {
     const std::vector<Value*>& inputs = setup_.decoder->inputs();
     states_ = setup_.decoder->outputs().size() - 1;
-    const auto is_hidden = [&] {
-      return inputs.size() > 2 && inputs[2]->type.has_rank() && inputs[2]->type.rank() == 3;
-    };
-    has_hidden_ = is_hidden();
-    first_past_ = has_hidden_ ? 3 : 2;
+    const size_t hidden = setup_.hears ? 1 : 2;  // where its place is
+    has_hidden_ = inputs.size() > hidden && inputs[hidden]->type.has_rank() &&
+                  inputs[hidden]->type.rank() == 3;
+    first_past_ = has_hidden_ ? hidden + 1 : hidden;
     const size_t wanted = first_past_ + 2 * states_;
-    if (states_ < 2 || states_ % 2 != 0 || inputs.size() < wanted || inputs.size() > wanted + 1) {
+    const size_t more = inputs.size() - std::min(inputs.size(), wanted);
+    if (states_ < 2 || states_ % 2 != 0 || inputs.size() < wanted ||
+        (more != 0 && more != 1 && more != kBufferInputs)) {
       fail(ErrorCode::kInvalidModel, "decoder: expected the inputs input_ids, ",
-           "encoder_attention_mask, perhaps encoder_hidden_states, the past of self and of cross ",
-           "attentions, and perhaps past_sequence_length, and the outputs logits and the present ",
+           setup_.hears ? "" : "encoder_attention_mask, ",
+           "perhaps encoder_hidden_states, the past of self and of cross ",
+           "attentions, and perhaps past_sequence_length, or it with beam_width and ",
+           "cache_indirection, and the outputs logits and the present ",
            "of self attentions; it has ", inputs.size(), " inputs and ", states_ + 1, " outputs");
     }
-    shares_buffer_ = inputs.size() > wanted;
+    shares_buffer_ = more > 0;
+    takes_beams_ = more == kBufferInputs;
     const Type& ids = inputs[0]->type;
     takes_sequence_ = !(ids.has_rank() && ids.rank() == 2 && (*ids.shape)[1].is_known() &&
                         (*ids.shape)[1].value() == 1);
@@ -87,6 +96,15 @@ class EncoderDecoderModel : public LanguageModel {
 
   void read_encoder_form() {
     const Graph& encoder = *setup_.encoder;
+    if (setup_.hears) {
+      is_old_form_ = true;
+      if (encoder.inputs().size() != 2 || encoder.outputs().size() != 2 + 2 * states_) {
+        fail(ErrorCode::kInvalidModel, "encoder: expected 2 inputs and ", 2 + 2 * states_,
+             " outputs for the decoder's layers; got ", encoder.inputs().size(), " and ",
+             encoder.outputs().size());
+      }
+      return;
+    }
     is_old_form_ = encoder.inputs().size() == 3;
     const size_t wanted = is_old_form_ ? 2 + 2 * states_ : states_;
     if ((encoder.inputs().size() != 2 && !is_old_form_) || encoder.outputs().size() != wanted) {
@@ -123,7 +141,8 @@ class EncoderDecoderModel : public LanguageModel {
   }
 
   std::vector<Datum> encode() const {
-    std::vector<Datum> feeds{setup_.call.inputs[0], mask_};
+    std::vector<Datum> feeds{setup_.call.inputs[0]};
+    if (mask_) feeds.emplace_back(mask_);
     if (is_old_form_) feeds.emplace_back(start_);
     std::vector<Datum> outputs = setup_.run(*setup_.encoder, feeds);
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -167,12 +186,27 @@ class EncoderDecoderModel : public LanguageModel {
     }
   }
 
+  // Which beam made each word of a beam's past: itself, since pasts are moved from beam to beam
+  // between the steps.
+  Tensor own_beams() const {
+    Tensor beams = Tensor::allocate(DType::kInt32, {batch_, setup_.beams, setup_.max_length});
+    int32_t* out = beams.mutable_values<int32_t>().data();
+    for (int64_t row = 0; row < batch_ * setup_.beams; ++row)
+      out = std::fill_n(out, setup_.max_length, static_cast<int32_t>(row % setup_.beams));
+    return beams;
+  }
+
   std::vector<float> decode(const Tensor& ids) {
-    std::vector<Datum> feeds{ids, expanded_mask_};
+    std::vector<Datum> feeds{ids};
+    if (mask_) feeds.emplace_back(expanded_mask_);
     if (has_hidden_) feeds.emplace_back(hidden_);
     feeds.insert(feeds.end(), self_.begin(), self_.end());
     feeds.insert(feeds.end(), cross_.begin(), cross_.end());
     if (shares_buffer_) feeds.emplace_back(Tensor::vector<int32_t>({past_length_}));
+    if (takes_beams_) {
+      feeds.emplace_back(Tensor::vector<int32_t>({static_cast<int32_t>(setup_.beams)}));
+      feeds.emplace_back(own_beams());
+    }
     past_length_ +=
         static_cast<int32_t>(takes_sequence_ ? ids.shape()[1] - past_length_ : ids.shape()[1]);
     const int64_t rows = batch_ * setup_.beams;
@@ -188,8 +222,10 @@ class EncoderDecoderModel : public LanguageModel {
   }
 
   ModelSetup setup_;
-  size_t states_ = 0, first_past_ = 0;  // keys and values of all layers
-  bool has_hidden_ = false, shares_buffer_ = false, takes_sequence_ = false, is_old_form_ = false;
+  size_t states_ = 0, first_past_ = 0;        // keys and values of all layers
+  static constexpr size_t kBufferInputs = 3;  // past_sequence_length, beam_width, cache_indirection
+  bool has_hidden_ = false, shares_buffer_ = false, takes_beams_ = false, takes_sequence_ = false,
+       is_old_form_ = false;
   int64_t batch_ = 0;
   int32_t past_length_ = 0;
   Tensor start_, mask_, expanded_mask_, hidden_;

@@ -1,4 +1,4 @@
-// com.microsoft: BeamSearch, GreedySearch, Sampling.
+// com.microsoft: BeamSearch, WhisperBeamSearch, GreedySearch, Sampling.
 #include <map>
 
 #include "ir/eval_call.h"
@@ -37,26 +37,30 @@ void type_as_declared(InferContext& c, const GraphPtr& graph, std::string_view w
   typer.type(types);
 }
 
+// Words, or what an encoder hears.
+void check_input(InferContext& c, bool hears) {
+  c.require_rank(kIds, hears ? 3 : 2);
+  if (!hears)
+    c.require(c.dtype(kIds) == DType::kInt32, "input input_ids: expected int32, got ", c.type(kIds),
+              "; for models that hear sounds, model_type is 2");
+  else
+    c.require(c.dtype(kIds) != DType::kInt32, "input input_ids: expected sound, [batch, features, ",
+              "frames] of floats, got ", c.type(kIds));
+}
+
 void infer_subgraphs(InferContext& c, const SearchAttrs& attrs) {
-  c.require(attrs.model_type == kDecoderOnly || attrs.model_type == kEncoderDecoder,
-            "attribute model_type: expected 0 (a decoder) or 1 (an encoder and a decoder), got ",
-            attrs.model_type);
   c.require(attrs.eos_token_id >= 0 && attrs.eos_token_id <= INT32_MAX && attrs.pad_token_id >= 0 &&
                 attrs.pad_token_id <= INT32_MAX,
             "attributes eos_token_id and pad_token_id: expected words, got ", attrs.eos_token_id,
             " and ", attrs.pad_token_id);
   c.require(attrs.decoder_start_token_id <= INT32_MAX,
             "attribute decoder_start_token_id: expected a word");
-  const bool has_encoder = attrs.model_type == kEncoderDecoder;
-  c.require(!has_encoder || attrs.encoder, "model_type 1 needs the attribute encoder");
+  c.require(attrs.model_type == kDecoderOnly || attrs.encoder, "model_type ", attrs.model_type,
+            " needs the attribute encoder");
   type_as_declared(c, attrs.decoder, "decoder");
   if (attrs.encoder) type_as_declared(c, *attrs.encoder, "encoder");
   if (attrs.init_decoder) type_as_declared(c, *attrs.init_decoder, "init_decoder");
-  c.require_rank(kIds, 2);
-  if (c.dtype(kIds) != DType::kInt32) {
-    fail(ErrorCode::kUnsupported, c.op().name, ": input input_ids: expected int32, got ",
-         c.type(kIds), "; models that hear sounds are not supported");
-  }
+  check_input(c, attrs.model_type == kSpeech);
   require_single(c, kMaxLength);
 }
 
@@ -66,8 +70,17 @@ Dim dim_given(InferContext& c, size_t input) {
   return dims && dims->size() == 1 ? (*dims)[0] : c.unknown();
 }
 
-void infer_beam_search(InferContext& c) {
-  infer_subgraphs(c, c.attrs<BeamAttrs>());
+void require_model_type(InferContext& c, int64_t model_type, bool allows_speech) {
+  c.require(model_type == kDecoderOnly || model_type == kEncoderDecoder ||
+                (allows_speech && model_type == kSpeech),
+            "attribute model_type: expected 0 (a decoder)",
+            allows_speech ? ", 1 (an encoder and a decoder) or 2 (the same for sounds)"
+                          : " or 1 (an encoder and a decoder)",
+            ", got ", model_type);
+}
+
+void infer_beams(InferContext& c, const BeamAttrs& attrs) {
+  infer_subgraphs(c, attrs);
   for (const size_t input : {kBeams, kReturned})
     require_single(c, input);
   const Dims* ids = c.shape(kIds);
@@ -81,8 +94,31 @@ void infer_beam_search(InferContext& c) {
   c.set(2, scores, Dims{c.unknown(), batch, dim_given(c, kBeams), c.unknown()});
 }
 
+void infer_beam_search(InferContext& c) {
+  const auto& attrs = c.attrs<BeamAttrs>();
+  require_model_type(c, attrs.model_type, true);
+  infer_beams(c, attrs);
+}
+
+void infer_whisper(InferContext& c) {
+  const auto& attrs = c.attrs<WhisperAttrs>();
+  c.require(attrs.model_type == kSpeech, "attribute model_type: expected 2, got ",
+            attrs.model_type);
+  if (attrs.decoder_output_cross_qk) {
+    fail(ErrorCode::kUnsupported, "WhisperBeamSearch: attribute decoder_output_cross_qk: ",
+         "attention (the output cross_qk) is not supported");
+  }
+  infer_beams(c, attrs);
+  if (c.output_count() > 3) c.set(3, DType::kFloat, std::nullopt);
+  if (c.output_count() > 4) {
+    const Dims* ids = c.shape(kIds);
+    c.set(4, c.outputs()[1].type.dtype, Dims{ids ? (*ids)[0] : c.unknown()});
+  }
+}
+
 template <typename A>
 void infer_search(InferContext& c) {
+  require_model_type(c, c.attrs<A>().model_type, false);
   infer_subgraphs(c, c.attrs<A>());
   const Dims* ids = c.shape(kIds);
   const Dim batch = ids ? (*ids)[0] : c.unknown();
@@ -92,33 +128,86 @@ void infer_search(InferContext& c) {
 
 // ---- Samples and rows
 
-// A decoder of GPT-2's form whose next word depends on the last one alone.
-GraphPtr sample_decoder() {
-  constexpr int64_t kWords = 4;
-  auto graph = std::make_shared<Graph>();
-  GraphEmitter e(*graph);
-  const auto symbol = [](const char* name) { return Dim::symbol(name); };
-  const auto add_input = [&](const char* name, DType dtype, Dims dims) {
-    return GraphEmitter::wrap(graph->add_input(name, Type::tensor(dtype, std::move(dims))));
-  };
-  const Dim rows = symbol("rows"), length = symbol("length");
-  const Val ids = add_input("input_ids", DType::kInt32, {rows, length});
-  const Val places = add_input("position_ids", DType::kInt32, {rows, length});
-  add_input("attention_mask", DType::kInt32, {rows, symbol("all")});
-  const Val past = add_input("past_0", DType::kFloat, {2, rows, 1, symbol("past"), 1});
-  std::vector<float> table;
-  for (int64_t i = 0; i < kWords * kWords; ++i)
-    table.push_back(static_cast<float>(i * 7 % 11) / 4);
-  const Val logits = e.call("Gather", {e.constant(Tensor::of(table, {kWords, kWords})), ids});
-  const Val state = unsqueeze(e, cast_to(e, places, DType::kFloat), {0, 2, 4});
-  const Val both = e.call("Concat", {state, state}, {{"axis", int64_t{0}}});
-  const Val present = e.call("Concat", {past, both}, {{"axis", int64_t{3}}});
-  for (const auto& [name, value] : {std::pair{"logits", logits}, {"present_0", present}}) {
-    Value* output = GraphEmitter::unwrap(e.call("Identity", {value}));
-    graph->rename(*output, name);
-    graph->add_output(output);
+// A subgraph of a sample under construction.
+class SampleModel {
+ public:
+  SampleModel() : graph_(std::make_shared<Graph>()), e_(*graph_) {}
+  Val input(const char* name, DType dtype, Dims dims) {
+    return GraphEmitter::wrap(graph_->add_input(name, Type::tensor(dtype, std::move(dims))));
   }
-  return graph;
+  void output(const char* name, const Val& value) {
+    Value* made = GraphEmitter::unwrap(e_.call("Identity", {value}));
+    graph_->rename(*made, name);
+    graph_->add_output(made);
+  }
+  // Logits of the words behind `ids`, each by the one before alone.
+  Val logits(const Val& ids) {
+    constexpr int64_t kWords = 4;
+    std::vector<float> table;
+    for (int64_t i = 0; i < kWords * kWords; ++i)
+      table.push_back(static_cast<float>(i * 7 % 11) / 4);
+    return e_.call("Gather", {e_.constant(Tensor::of(table, {kWords, kWords})), ids});
+  }
+  Val join(const Val& a, const Val& b, int64_t axis) {
+    return e_.call("Concat", {a, b}, {{"axis", axis}});
+  }
+  // int32 [rows, length] as a state [rows, heads, length, size] of one head of size 1.
+  Val state(const Val& ids) { return unsqueeze(e_, cast_to(e_, ids, DType::kFloat), {1, 3}); }
+  GraphPtr graph() const { return graph_; }
+  GraphEmitter& emitter() { return e_; }
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  GraphEmitter e_;
+};
+
+Dim named_dim(const char* name) {
+  return Dim::symbol(name);
+}
+
+// A decoder of GPT-2's form.
+GraphPtr sample_decoder() {
+  SampleModel m;
+  const Dim rows = named_dim("rows"), length = named_dim("length");
+  const Val ids = m.input("input_ids", DType::kInt32, {rows, length});
+  const Val places = m.input("position_ids", DType::kInt32, {rows, length});
+  m.input("attention_mask", DType::kInt32, {rows, named_dim("all")});
+  const Val past = m.input("past_0", DType::kFloat, {2, rows, 1, named_dim("past"), 1});
+  const Val state = unsqueeze(m.emitter(), cast_to(m.emitter(), places, DType::kFloat), {0, 2, 4});
+  m.output("logits", m.logits(ids));
+  m.output("present_0", m.join(past, m.join(state, state, 0), 3));
+  return m.graph();
+}
+
+// Whisper's form: an encoder that begins the text, and a decoder that goes on.
+GraphPtr sample_listener() {
+  SampleModel m;
+  const Dim batch = named_dim("batch"), frames = named_dim("frames");
+  const Val sound = m.input("encoder_input_ids", DType::kFloat, {batch, 2, frames});
+  const Val ids = m.input("decoder_input_ids", DType::kInt32, {batch, named_dim("length")});
+  const Val hidden = transpose(m.emitter(), sound, {0, 2, 1});
+  const Val self = m.state(ids), cross = unsqueeze(m.emitter(), hidden, {1});
+  m.output("logits", m.logits(ids));
+  m.output("encoder_hidden_states", hidden);
+  m.output("present_key_self_0", self);
+  m.output("present_value_self_0", self);
+  m.output("present_key_cross_0", cross);
+  m.output("present_value_cross_0", cross);
+  return m.graph();
+}
+
+GraphPtr sample_speaker() {
+  SampleModel m;
+  const Dim rows = named_dim("rows"), past = named_dim("past"), frames = named_dim("frames");
+  const Val ids = m.input("input_ids", DType::kInt32, {rows, 1});
+  const Val key = m.input("past_key_self_0", DType::kFloat, {rows, 1, past, 1});
+  const Val value = m.input("past_value_self_0", DType::kFloat, {rows, 1, past, 1});
+  m.input("past_key_cross_0", DType::kFloat, {rows, 1, frames, 2});
+  m.input("past_value_cross_0", DType::kFloat, {rows, 1, frames, 2});
+  m.output("logits", m.logits(ids));
+  m.output("present_key_self_0", m.join(key, m.state(ids), 2));
+  m.output("present_value_self_0", m.join(value, m.state(ids), 2));
+  return m.graph();
 }
 
 AttrMap sample_attrs() {
@@ -135,6 +224,32 @@ std::vector<Sample> beam_samples() {
                       one(2),
                       {.shape = {1}, .low = 1, .high = 1}},
            .attrs = sample_attrs(),
+           .outputs = 3}};
+}
+
+std::vector<Sample> whisper_samples() {
+  const auto one = [](int32_t value) { return given<int32_t>({value}, {1}); };
+  const SampleInput none{.omitted = true};
+  const AttrMap attrs{{"decoder", sample_speaker()},
+                      {"encoder", sample_listener()},
+                      {"eos_token_id", int64_t{0}},
+                      {"pad_token_id", int64_t{0}},
+                      {"decoder_start_token_id", int64_t{1}},
+                      {"no_speech_token_id", int64_t{1}},
+                      {"beginning_timestamp_token_id", int64_t{2}}};
+  return {{.inputs = {{.shape = {2, 2, 3}, .dtype = DType::kFloat},
+                      one(6),
+                      one(0),
+                      one(2),
+                      one(2),
+                      {.shape = {1}, .low = 1, .high = 1},
+                      none,
+                      none,
+                      none,
+                      none,
+                      given<int32_t>({1, 2, 1, 3}, {2, 2}),
+                      one(1)},
+           .attrs = attrs,
            .outputs = 3}};
 }
 
@@ -163,6 +278,25 @@ const OpDef kContribGenerationOps[] = {
      .infer = infer_beam_search,
      .evaluate = evaluate_anew<beam_search>,
      .samples = beam_samples},
+    {.name = "WhisperBeamSearch",
+     .doc = "Token sequences [batch, returned sequences, max_length] of a model that hears sounds "
+            "[batch, features, frames], by the best of several beams.",
+     .domain = kMicrosoft,
+     .signature =
+         "(input_ids: F, max_length: I, min_length?: I, num_beams: I, num_return_sequences: I, "
+         "length_penalty?: T, repetition_penalty?: T, vocab_mask?: M, prefix_vocab_mask?: M, "
+         "attention_mask?: I, decoder_input_ids?: I, logits_processor?: I, "
+         "cross_qk_layer_head?: I, extra_decoding_ids?: I, temperature?: T) -> "
+         "(sequences: I, sequences_scores?: T, scores?: T, cross_qk?: V, non_speech_probs?: T)",
+     .types = {{"F", kScores | DType::kInt32},
+               {"T", kScores},
+               {"I", DType::kInt32},
+               {"M", DType::kInt32},
+               {"V", DType::kFloat}},
+     .attrs = attr_schema<WhisperAttrs>(),
+     .infer = infer_whisper,
+     .evaluate = evaluate_anew<whisper_beam_search>,
+     .samples = whisper_samples},
     {.name = "GreedySearch",
      .doc = "Token sequences [batch, max_length] of a decoder model, by the likeliest token at "
             "each step.",

@@ -44,6 +44,12 @@ void forbid_masked(std::span<const int32_t> mask, Row row) {
   }
 }
 
+void penalize_presence(const ScoreRules& rules, size_t entry, Row row) {
+  const auto mask = rules.presence_mask.subspan(entry * row.size(), row.size());
+  for (size_t i = 0; i < row.size(); ++i)
+    row[i] -= static_cast<float>(mask[i]) * rules.presence_penalty;
+}
+
 }  // namespace
 
 void apply_rules(const ScoreRules& rules, const Sequences& sequences, bool is_first,
@@ -65,9 +71,9 @@ void apply_rules(const ScoreRules& rules, const Sequences& sequences, bool is_fi
       for (float& score : row)
         score /= rules.temperature;
     }
-    if (rules.presence_mask.empty() || rules.presence_penalty == 0) continue;
-    for (size_t k = 0; k < width; ++k)
-      row[k] -= static_cast<float>(rules.presence_mask[entry * width + k]) * rules.presence_penalty;
+    if (!rules.presence_mask.empty() && rules.presence_penalty != 0)
+      penalize_presence(rules, entry, row);
+    if (rules.timestamps) apply_timestamp_rules(*rules.timestamps, words, row);
   }
 }
 

@@ -40,8 +40,10 @@ Tensor int32s_of(const EvalCall& call, size_t input, const Shape& shape) {
 Search::Search(const EvalCall& call, const SearchAttrs& attrs, int64_t beams, size_t mask_input)
     : call(call), attrs(attrs), beams(beams) {
   const Tensor& ids = call.inputs[kIds].tensor();
-  if (ids.rank() != 2 || ids.count() == 0) {
-    fail(ErrorCode::kInvalidArgument, "input_ids: expected [batch, length] with words, got ",
+  const bool hears = attrs.model_type == kSpeech;
+  if (ids.rank() != (hears ? 3u : 2u) || ids.count() == 0) {
+    fail(ErrorCode::kInvalidArgument, "input_ids: expected ",
+         hears ? "[batch, features, frames] with sound" : "[batch, length] with words", ", got ",
          call.inputs[kIds].type());
   }
   batch = ids.shape()[0];
@@ -50,7 +52,7 @@ Search::Search(const EvalCall& call, const SearchAttrs& attrs, int64_t beams, si
   rules.no_repeat_ngram_size = attrs.no_repeat_ngram_size;
   rules.min_length = integer_of(call, kMinLength, 0);
   rules.end = attrs.eos_token_id;
-  mask_ = int32s_of(call, mask_input, ids.shape());
+  if (!hears) mask_ = int32s_of(call, mask_input, ids.shape());
 }
 
 void Search::read_rules(size_t repetition, size_t vocab, size_t prefix) {
@@ -69,13 +71,14 @@ std::vector<float> Search::begin(const Tensor& start) {
   if (attrs.encoder) setup.encoder = attrs.encoder->get();
   setup.start = attrs.decoder_start_token_id;
   setup.padding = attrs.pad_token_id;
+  setup.hears = attrs.model_type == kSpeech;
   setup.attention_mask = mask_;
   setup.start_ids = start;
   setup.beams = beams;
   setup.max_length = max_length;
-  count_rows();
-  model_ = attrs.model_type == kEncoderDecoder ? make_encoder_decoder_model(setup)
-                                               : make_decoder_model(setup);
+  count_rows(start);
+  model_ = attrs.model_type == kDecoderOnly ? make_decoder_model(setup)
+                                            : make_encoder_decoder_model(setup);
   sequences = model_->prompt();
   prompt_length = static_cast<int64_t>(sequences[0].size());
   if (max_length <= prompt_length) {
@@ -89,10 +92,12 @@ std::vector<float> Search::begin(const Tensor& start) {
   return cut(std::move(logits));
 }
 
-void Search::count_rows() {
+void Search::count_rows(const Tensor& start) {
   constexpr size_t kOfAllocation = 16;  // what the C library keeps beside each
   const size_t rows = static_cast<size_t>(batch) * static_cast<size_t>(beams);
-  const size_t words = static_cast<size_t>(call.inputs[kIds].tensor().shape()[1]) + 1;
+  const Tensor& ids = call.inputs[kIds].tensor();
+  const int64_t given = attrs.model_type != kSpeech ? ids.shape()[1] : start ? start.shape()[1] : 1;
+  const size_t words = static_cast<size_t>(given) + 1;
   constexpr size_t kOfModel = sizeof(int64_t) + sizeof(int32_t);  // an origin and a position
   rows_share_.emplace(rows * (kOfModel + sizeof(Sequences::value_type) + kOfAllocation +
                               std::max(2 * words * sizeof(int32_t), kOfAllocation)));

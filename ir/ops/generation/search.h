@@ -1,5 +1,5 @@
-// One call of BeamSearch, GreedySearch or Sampling: attributes, inputs, and the model that is asked
-// for words.
+// One call of BeamSearch, WhisperBeamSearch, GreedySearch or Sampling: attributes, inputs, and the
+// model that is asked for words.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace sardonyx::ops {
 
-enum ModelType { kDecoderOnly = 0, kEncoderDecoder = 1 };
+enum ModelType { kDecoderOnly = 0, kEncoderDecoder = 1, kSpeech = 2 };
 
 struct SearchAttrs {
   GraphPtr decoder;
@@ -48,6 +48,26 @@ struct BeamAttrs : SearchAttrs {
   }
 };
 
+struct WhisperAttrs : BeamAttrs {
+  int64_t beginning_timestamp_token_id = -1;
+  bool decoder_output_cross_qk = false;
+  int64_t no_speech_token_id = -1, no_timestamps_token_id = -1, start_of_lm_token_id = -1;
+  int64_t transcribe_token_id = -1, translate_token_id = -1;
+  WhisperAttrs() { model_type = kSpeech; }
+  static auto fields() {
+    using A = WhisperAttrs;
+    return std::tuple_cat(
+        BeamAttrs::fields(),
+        std::tuple{field("beginning_timestamp_token_id", &A::beginning_timestamp_token_id),
+                   field("decoder_output_cross_qk", &A::decoder_output_cross_qk),
+                   field("no_speech_token_id", &A::no_speech_token_id),
+                   field("no_timestamps_token_id", &A::no_timestamps_token_id),
+                   field("start_of_lm_token_id", &A::start_of_lm_token_id),
+                   field("transcribe_token_id", &A::transcribe_token_id),
+                   field("translate_token_id", &A::translate_token_id)});
+  }
+};
+
 struct SamplingAttrs : SearchAttrs {
   bool custom = false;
   float filter_value = -1e20f;
@@ -74,7 +94,11 @@ enum BeamInput {
   kBeamPrefix,
   kBeamMask,
   kStartIds,
-  kLogitsProcessor
+  kLogitsProcessor,
+  // Of WhisperBeamSearch alone.
+  kCrossHeads,
+  kExtraIds,
+  kTemperature
 };
 enum GreedyInput { kRepetition = 3, kVocab, kPrefix, kMask, kPresence, kSeed };
 
@@ -110,7 +134,7 @@ class Search {
  private:
   void set_vocabulary();
   // What rows hold outside of tensors counts from now on.
-  void count_rows();
+  void count_rows(const Tensor& start);
   std::vector<float> cut(std::vector<float> logits) const;
 
   size_t vocab_input_ = 0, prefix_input_ = 0;
@@ -120,6 +144,7 @@ class Search {
 };
 
 std::vector<Datum> beam_search(const EvalCall& call);
+std::vector<Datum> whisper_beam_search(const EvalCall& call);
 std::vector<Datum> greedy_search(const EvalCall& call);
 std::vector<Datum> sampling(const EvalCall& call);
 

@@ -1,5 +1,6 @@
-// Text generation with a language model as subgraph: what BeamSearch, GreedySearch and Sampling of
-// com.microsoft share. (ONNX Runtime's documentation of its contrib operators.)
+// Text generation with a language model as subgraph: what BeamSearch, WhisperBeamSearch,
+// GreedySearch and Sampling of com.microsoft share. (ONNX Runtime's documentation of its contrib
+// operators.)
 #pragma once
 
 #include <memory>
@@ -14,6 +15,19 @@ namespace sardonyx::ops {
 
 // Words so far; all of one length. Row (entry * beams + beam) is a beam of a batch entry.
 using Sequences = std::vector<std::vector<int32_t>>;
+
+// Words of Whisper's vocabulary that have a meaning of their own; -1: it has no such word. Those
+// from `first_timestamp` on are times.
+struct SpeechWords {
+  int64_t end = -1, start = -1;  // of a transcript
+  int64_t translate = -1, transcribe = -1, start_of_lm = -1, no_timestamps = -1;
+  int64_t first_timestamp = -1;
+};
+// Forbids what may not follow `words` in a transcript with times: they come in pairs, do not
+// decrease, and where their sum is likelier than every other word, one of them comes.
+// `first_timestamp` is a word beyond the first.
+void apply_timestamp_rules(const SpeechWords& special, const std::vector<int32_t>& words,
+                           std::span<float> scores);
 
 // Rules that may change the scores of the next words, in the order in which they are applied.
 struct ScoreRules {
@@ -30,6 +44,7 @@ struct ScoreRules {
   float temperature = 1;                   // divides; not positive: off
   std::span<const int32_t> presence_mask;  // [batch, vocabulary], subtracted times the penalty
   float presence_penalty = 0;
+  std::optional<SpeechWords> timestamps;  // where the text has times
 };
 // `scores` is [rows, vocabulary]. What is forbidden gets the lowest float.
 void apply_rules(const ScoreRules& rules, const Sequences& sequences, bool is_first,
@@ -45,6 +60,7 @@ struct ModelSetup {
   int64_t padding = 0;
   Tensor attention_mask;  // [batch, length] int32; not defined: from the padding
   Tensor start_ids;       // [batch, length] int32 instead of `start`; may be undefined
+  bool hears = false;     // the encoder reads sounds, which have no mask: Whisper's form
   int64_t beams = 1;
   int64_t max_length = 0;
   // The outputs of one of its graphs.
@@ -72,7 +88,8 @@ class LanguageModel {
 };
 
 // A decoder alone, as GPT-2: inputs input_ids, position_ids, attention_mask, past_0 ...; outputs
-// logits, present_0 ... Or an encoder and a decoder, as T5: see encoder_decoder_model.cpp.
+// logits, present_0 ... Or an encoder and a decoder, as T5 and Whisper: see
+// encoder_decoder_model.cpp.
 std::unique_ptr<LanguageModel> make_decoder_model(const ModelSetup& setup);
 std::unique_ptr<LanguageModel> make_encoder_decoder_model(const ModelSetup& setup);
 

@@ -290,7 +290,7 @@ std::vector<Sample> qlinear_softmax_samples() {
   samples.push_back(with({{"opset", int64_t{12}}, {"axis", int64_t{1}}}, {2, 3, 2})[0]);
   return samples;
 }
-std::vector<Sample> reduce_samples() {
+std::vector<Sample> qlinear_reduce_samples() {
   return with({{"axes", Ints{1}}, {"keepdims", int64_t{0}}}, {2, 3});
 }
 std::vector<Sample> qlinear_pool_samples() {
@@ -458,7 +458,7 @@ const OpDef kContribQuantizedOps[] = {
     bytes_row("QLinearReduceMean",
               "(data: T, data_scale: float, data_zero_point?: T, reduced_scale: float, "
               "reduced_zero_point?: T) -> (reduced: T)",
-              qlinear_reduce_mean, reduce_samples, attr_schema<QReduceAttrs>())
+              qlinear_reduce_mean, qlinear_reduce_samples, attr_schema<QReduceAttrs>())
         .documented("The mean of quantised elements over `axes`, quantised again."),
     on_images(
         bytes_row(
