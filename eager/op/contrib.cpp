@@ -123,6 +123,21 @@ std::vector<Tensor> EmbedLayerNormalizationOutputs(size_t outputs, const Tensor&
   return row.call_many({input_ids, segment_ids, word_embedding, position_embedding,
       segment_embedding, gamma, beta, mask, position_ids}, &attrs, outputs, loc);
 }
+std::vector<Tensor> QEmbedLayerNormalization(const Tensor& input_ids, const Tensor& segment_ids,
+    const Tensor& word_embedding_quant, const Tensor& position_embedding_quant,
+    const Tensor& segment_embedding, const Tensor& gamma_quant, const Tensor& beta_quant,
+    const Tensor& mask, const Tensor& word_embedding_scale, const Tensor& position_embedding_scale,
+    const Tensor& segment_embedding_scale, const Tensor& gamma_scale, const Tensor& beta_scale,
+    const Tensor& word_embedding_zero_point, const Tensor& position_embedding_zero_point,
+    const Tensor& segment_embedding_zero_point, const Tensor& gamma_zero_point,
+    const Tensor& beta_zero_point, const QEmbedLayerNormalizationAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::QEmbedLayerNormalization", fields_of(attrs));
+  return row.call_many({input_ids, segment_ids, word_embedding_quant, position_embedding_quant,
+      segment_embedding, gamma_quant, beta_quant, mask, word_embedding_scale,
+      position_embedding_scale, segment_embedding_scale, gamma_scale, beta_scale,
+      word_embedding_zero_point, position_embedding_zero_point, segment_embedding_zero_point,
+      gamma_zero_point, beta_zero_point}, &attrs, 2, loc);
+}
 Tensor Attention(const Tensor& input, const Tensor& weights, const Tensor& bias,
     const Tensor& mask_index, const Tensor& past, const Tensor& attention_bias,
     const Tensor& past_sequence_length, const AttentionAttrs& attrs, Loc loc) {
@@ -181,6 +196,39 @@ std::vector<Tensor> GroupQueryAttentionOutputs(size_t outputs, const Tensor& que
   return row.call_many({query, key, value, past_key, past_value, seqlens_k, total_sequence_length,
       cos_cache, sin_cache, position_ids, attention_bias, head_sink, k_scale, v_scale,
       q_norm_weight, k_norm_weight}, &attrs, outputs, loc);
+}
+Tensor DecoderMaskedMultiHeadAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& mask_index, const Tensor& attention_bias, const Tensor& past_key,
+    const Tensor& past_value, const Tensor& past_sequence_length, const Tensor& beam_width,
+    const Tensor& cache_indirection, const Tensor& bias,
+    const DecoderMaskedMultiHeadAttentionAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::DecoderMaskedMultiHeadAttention", fields_of(attrs));
+  return row.call({query, key, value, mask_index, attention_bias, past_key, past_value,
+      past_sequence_length, beam_width, cache_indirection, bias}, &attrs, loc);
+}
+std::vector<Tensor> DecoderMaskedMultiHeadAttentionOutputs(size_t outputs, const Tensor& query,
+    const Tensor& key, const Tensor& value, const Tensor& mask_index, const Tensor& attention_bias,
+    const Tensor& past_key, const Tensor& past_value, const Tensor& past_sequence_length,
+    const Tensor& beam_width, const Tensor& cache_indirection, const Tensor& bias,
+    const DecoderMaskedMultiHeadAttentionAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::DecoderMaskedMultiHeadAttention", fields_of(attrs));
+  return row.call_many({query, key, value, mask_index, attention_bias, past_key, past_value,
+      past_sequence_length, beam_width, cache_indirection, bias}, &attrs, outputs, loc);
+}
+Tensor MRotaryEmbedding(const Tensor& input, const Tensor& position_ids, const Tensor& cos_cache,
+    const Tensor& sin_cache, const MRotaryEmbeddingAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::MRotaryEmbedding", fields_of(attrs));
+  return row.call({input, position_ids, cos_cache, sin_cache}, &attrs, loc);
+}
+std::vector<Tensor> SparseAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& past_key, const Tensor& past_value, const Tensor& block_row_indices,
+    const Tensor& block_col_indices, const Tensor& total_sequence_length,
+    const Tensor& key_total_sequence_lengths, const Tensor& cos_cache, const Tensor& sin_cache,
+    const SparseAttentionAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::SparseAttention", fields_of(attrs));
+  return row.call_many({query, key, value, past_key, past_value, block_row_indices,
+      block_col_indices, total_sequence_length, key_total_sequence_lengths, cos_cache, sin_cache},
+      &attrs, 3, loc);
 }
 Tensor Tokenizer(const Tensor& X, const TokenizerAttrs& attrs, Loc loc) {
   static const OpRow row("com.microsoft::Tokenizer", fields_of(attrs));

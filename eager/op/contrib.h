@@ -207,6 +207,27 @@ std::vector<Tensor> EmbedLayerNormalizationOutputs(size_t outputs, const Tensor&
     const Tensor& mask = {}, const Tensor& position_ids = {},
     const EmbedLayerNormalizationAttrs& attrs = {}, Loc loc = Loc::current());
 
+struct QEmbedLayerNormalizationAttrs {
+  float epsilon = 1e-12f;
+};
+// The sum of word, position and segment embeddings of ids [batch, length] in 8-bit integers,
+// normalised; and each row's number of ids that count.
+// (input_ids: T1, segment_ids?: T1, word_embedding_quant: T2, position_embedding_quant: T2,
+//   segment_embedding?: T2, gamma_quant: T2, beta_quant: T2, mask?: T1, word_embedding_scale: T,
+//   position_embedding_scale: T, segment_embedding_scale?: T, gamma_scale: T, beta_scale: T,
+//   word_embedding_zero_point: T2, position_embedding_zero_point: T2,
+//   segment_embedding_zero_point?: T2, gamma_zero_point: T2, beta_zero_point: T2) ->
+//   (layernorm_out: T, mask_index_out: T1); T1: int32; T2: uint8, int8; T: float
+std::vector<Tensor> QEmbedLayerNormalization(const Tensor& input_ids, const Tensor& segment_ids,
+    const Tensor& word_embedding_quant, const Tensor& position_embedding_quant,
+    const Tensor& segment_embedding, const Tensor& gamma_quant, const Tensor& beta_quant,
+    const Tensor& mask, const Tensor& word_embedding_scale, const Tensor& position_embedding_scale,
+    const Tensor& segment_embedding_scale, const Tensor& gamma_scale, const Tensor& beta_scale,
+    const Tensor& word_embedding_zero_point, const Tensor& position_embedding_zero_point,
+    const Tensor& segment_embedding_zero_point, const Tensor& gamma_zero_point,
+    const Tensor& beta_zero_point, const QEmbedLayerNormalizationAttrs& attrs = {},
+    Loc loc = Loc::current());
+
 struct AttentionAttrs {
   int64_t do_rotary = 0;
   float mask_filter_value = -10000.f;
@@ -301,6 +322,66 @@ std::vector<Tensor> GroupQueryAttentionOutputs(size_t outputs, const Tensor& que
     const Tensor& head_sink, const Tensor& k_scale, const Tensor& v_scale,
     const Tensor& q_norm_weight, const Tensor& k_norm_weight, const GroupQueryAttentionAttrs& attrs,
     Loc loc = Loc::current());
+
+struct DecoderMaskedMultiHeadAttentionAttrs {
+  float mask_filter_value = -10000.f;
+  std::optional<int64_t> num_heads = {};  // required
+  int64_t output_qk = 0;
+  int64_t past_present_share_buffer = 0;
+  std::optional<float> scale = {};
+};
+// Attention of one new word of each row to its past, which beams may share, or to the keys and
+// values of an encoder.
+// (query: T, key?: T, value?: T, mask_index?: M, attention_bias?: T, past_key?: T, past_value?: T,
+//   past_sequence_length?: M, beam_width?: M, cache_indirection?: M, bias?: T) -> (output: T,
+//   present_key?: T, present_value?: T, qk?: QK); T: float, float16, bfloat16; QK: float, float16,
+//   bfloat16; M: int32
+Tensor DecoderMaskedMultiHeadAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& mask_index, const Tensor& attention_bias, const Tensor& past_key,
+    const Tensor& past_value, const Tensor& past_sequence_length, const Tensor& beam_width,
+    const Tensor& cache_indirection, const Tensor& bias,
+    const DecoderMaskedMultiHeadAttentionAttrs& attrs, Loc loc = Loc::current());
+std::vector<Tensor> DecoderMaskedMultiHeadAttentionOutputs(size_t outputs, const Tensor& query,
+    const Tensor& key, const Tensor& value, const Tensor& mask_index, const Tensor& attention_bias,
+    const Tensor& past_key, const Tensor& past_value, const Tensor& past_sequence_length,
+    const Tensor& beam_width, const Tensor& cache_indirection, const Tensor& bias,
+    const DecoderMaskedMultiHeadAttentionAttrs& attrs, Loc loc = Loc::current());
+
+struct MRotaryEmbeddingAttrs {
+  int64_t interleaved = 0;
+  int64_t is_packed_batching = 0;
+  int64_t mrope_layout = 0;
+  OptionalList<int64_t> mrope_section = {};  // required
+  int64_t num_heads = 0;
+  int64_t rotary_embedding_dim = 0;
+  float scale = 1.f;
+};
+// The input with pairs of its last axis rotated by the angles of its positions in time, height and
+// width, each of which has its own part of the pairs.
+// (input: T, position_ids: M, cos_cache: T, sin_cache: T) -> (output: T); T: float, float16,
+//   bfloat16; M: int64
+Tensor MRotaryEmbedding(const Tensor& input, const Tensor& position_ids, const Tensor& cos_cache,
+    const Tensor& sin_cache, const MRotaryEmbeddingAttrs& attrs, Loc loc = Loc::current());
+
+struct SparseAttentionAttrs {
+  int64_t do_rotary = 0;
+  std::optional<int64_t> kv_num_heads = {};  // required
+  std::optional<int64_t> num_heads = {};  // required
+  int64_t rotary_interleaved = 0;
+  std::optional<float> scale = {};
+  std::optional<int64_t> sparse_block_size = {};  // required
+};
+// Causal attention of query [batch, length, heads * size] to a cache, of which each block of
+// queries sees the blocks that its head's layout names.
+// (query: T, key?: T, value?: T, past_key: T, past_value: T, block_row_indices: M,
+//   block_col_indices: M, total_sequence_length: M, key_total_sequence_lengths: M, cos_cache?: T,
+//   sin_cache?: T) -> (output: T, present_key: T, present_value: T); T: float, float16, bfloat16;
+//   M: int32
+std::vector<Tensor> SparseAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& past_key, const Tensor& past_value, const Tensor& block_row_indices,
+    const Tensor& block_col_indices, const Tensor& total_sequence_length,
+    const Tensor& key_total_sequence_lengths, const Tensor& cos_cache, const Tensor& sin_cache,
+    const SparseAttentionAttrs& attrs, Loc loc = Loc::current());
 
 struct TokenizerAttrs {
   std::optional<int64_t> mark = {};  // required

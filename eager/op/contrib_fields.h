@@ -112,6 +112,10 @@ void each_field(const EmbedLayerNormalizationAttrs*, F&& field) {
   field("mask_index_type", &EmbedLayerNormalizationAttrs::mask_index_type);
 }
 template <typename F>
+void each_field(const QEmbedLayerNormalizationAttrs*, F&& field) {
+  field("epsilon", &QEmbedLayerNormalizationAttrs::epsilon);
+}
+template <typename F>
 void each_field(const AttentionAttrs*, F&& field) {
   field("do_rotary", &AttentionAttrs::do_rotary);
   field("mask_filter_value", &AttentionAttrs::mask_filter_value);
@@ -154,6 +158,34 @@ void each_field(const GroupQueryAttentionAttrs*, F&& field) {
   field("smooth_softmax", &GroupQueryAttentionAttrs::smooth_softmax);
   field("softcap", &GroupQueryAttentionAttrs::softcap);
   field("v_quant_type", &GroupQueryAttentionAttrs::v_quant_type);
+}
+template <typename F>
+void each_field(const DecoderMaskedMultiHeadAttentionAttrs*, F&& field) {
+  field("mask_filter_value", &DecoderMaskedMultiHeadAttentionAttrs::mask_filter_value);
+  field("num_heads", &DecoderMaskedMultiHeadAttentionAttrs::num_heads);
+  field("output_qk", &DecoderMaskedMultiHeadAttentionAttrs::output_qk);
+  field("past_present_share_buffer",
+      &DecoderMaskedMultiHeadAttentionAttrs::past_present_share_buffer);
+  field("scale", &DecoderMaskedMultiHeadAttentionAttrs::scale);
+}
+template <typename F>
+void each_field(const MRotaryEmbeddingAttrs*, F&& field) {
+  field("interleaved", &MRotaryEmbeddingAttrs::interleaved);
+  field("is_packed_batching", &MRotaryEmbeddingAttrs::is_packed_batching);
+  field("mrope_layout", &MRotaryEmbeddingAttrs::mrope_layout);
+  field("mrope_section", &MRotaryEmbeddingAttrs::mrope_section);
+  field("num_heads", &MRotaryEmbeddingAttrs::num_heads);
+  field("rotary_embedding_dim", &MRotaryEmbeddingAttrs::rotary_embedding_dim);
+  field("scale", &MRotaryEmbeddingAttrs::scale);
+}
+template <typename F>
+void each_field(const SparseAttentionAttrs*, F&& field) {
+  field("do_rotary", &SparseAttentionAttrs::do_rotary);
+  field("kv_num_heads", &SparseAttentionAttrs::kv_num_heads);
+  field("num_heads", &SparseAttentionAttrs::num_heads);
+  field("rotary_interleaved", &SparseAttentionAttrs::rotary_interleaved);
+  field("scale", &SparseAttentionAttrs::scale);
+  field("sparse_block_size", &SparseAttentionAttrs::sparse_block_size);
 }
 template <typename F>
 void each_field(const TokenizerAttrs*, F&& field) {

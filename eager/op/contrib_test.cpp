@@ -115,6 +115,14 @@ const NamedCall kContribCalls[] = {
            at(in, 4), at(in, 5), at(in, 6), at(in, 7), at(in, 8),
            read<EmbedLayerNormalizationAttrs>(attrs));
      }},
+    {"com.microsoft::QEmbedLayerNormalization",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return QEmbedLayerNormalization(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4),
+           at(in, 5), at(in, 6), at(in, 7), at(in, 8), at(in, 9), at(in, 10), at(in, 11),
+           at(in, 12), at(in, 13), at(in, 14), at(in, 15), at(in, 16), at(in, 17),
+           read<QEmbedLayerNormalizationAttrs>(attrs));
+     }},
     {"com.microsoft::Attention",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -149,6 +157,29 @@ const NamedCall kContribCalls[] = {
        return GroupQueryAttentionOutputs(outputs, at(in, 0), at(in, 1), at(in, 2), at(in, 3),
            at(in, 4), at(in, 5), at(in, 6), at(in, 7), at(in, 8), at(in, 9), at(in, 10), at(in, 11),
            at(in, 12), at(in, 13), at(in, 14), at(in, 15), read<GroupQueryAttentionAttrs>(attrs));
+     }},
+    {"com.microsoft::DecoderMaskedMultiHeadAttention",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       if (outputs == 1) return Tensors{DecoderMaskedMultiHeadAttention(at(in, 0), at(in, 1),
+           at(in, 2), at(in, 3), at(in, 4), at(in, 5), at(in, 6), at(in, 7), at(in, 8), at(in, 9),
+           at(in, 10), read<DecoderMaskedMultiHeadAttentionAttrs>(attrs))};
+       return DecoderMaskedMultiHeadAttentionOutputs(outputs, at(in, 0), at(in, 1), at(in, 2),
+           at(in, 3), at(in, 4), at(in, 5), at(in, 6), at(in, 7), at(in, 8), at(in, 9), at(in, 10),
+           read<DecoderMaskedMultiHeadAttentionAttrs>(attrs));
+     }},
+    {"com.microsoft::MRotaryEmbedding",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{MRotaryEmbedding(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           read<MRotaryEmbeddingAttrs>(attrs))};
+     }},
+    {"com.microsoft::SparseAttention",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return SparseAttention(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
+           at(in, 6), at(in, 7), at(in, 8), at(in, 9), at(in, 10),
+           read<SparseAttentionAttrs>(attrs));
      }},
     {"com.microsoft::Tokenizer",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,

@@ -63,7 +63,9 @@ std::span<const OpDef> feature_map_ops();     // ai.onnx.ml ops on maps
 std::span<const OpDef> contrib_ops();  // com.microsoft: fused products and convolutions, Gelu
 std::span<const OpDef> contrib_normalization_ops();
 std::span<const OpDef> contrib_attention_ops();
-std::span<const OpDef> contrib_grouped_ops();  // GroupQueryAttention
+std::span<const OpDef> contrib_grouped_ops();   // GroupQueryAttention
+std::span<const OpDef> contrib_decoding_ops();  // DecoderMaskedMultiHeadAttention
+std::span<const OpDef> contrib_sparse_attention_ops();
 std::span<const OpDef> contrib_text_ops();
 std::span<const OpDef> contrib_tensor_ops();
 std::span<const OpDef> contrib_quantized_ops();

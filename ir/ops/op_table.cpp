@@ -77,6 +77,8 @@ constexpr Family kFamilies[] = {
     ops::contrib_normalization_ops,
     ops::contrib_attention_ops,
     ops::contrib_grouped_ops,
+    ops::contrib_decoding_ops,
+    ops::contrib_sparse_attention_ops,
     ops::contrib_text_ops,
     ops::contrib_tensor_ops,
     ops::contrib_quantized_ops,

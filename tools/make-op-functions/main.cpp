@@ -48,8 +48,9 @@ std::vector<HeaderGroup> groups() {
       {"contrib",
        "The domain com.microsoft.",
        {contrib_ops, contrib_normalization_ops, contrib_attention_ops, contrib_grouped_ops,
-        contrib_text_ops, contrib_tensor_ops, contrib_quantized_ops, contrib_weight_ops,
-        contrib_recurrent_ops, contrib_generation_ops, contrib_token_ops}},
+        contrib_decoding_ops, contrib_sparse_attention_ops, contrib_text_ops, contrib_tensor_ops,
+        contrib_quantized_ops, contrib_weight_ops, contrib_recurrent_ops, contrib_generation_ops,
+        contrib_token_ops}},
   };
 }
 

@@ -61,6 +61,9 @@ Vals attend(Emitter& e, const ContribAttentionAttrs& attrs, Vals qkv,
 // Refuses what attend() cannot do.
 void check_attention(const ContribAttentionAttrs& attrs);
 
+// MRotaryEmbedding.
+const OpDef& multimodal_rotary_row();
+
 // [.., 3 * hidden] or what qkv_hidden_sizes says, as three.
 Vals split_projection(Emitter& e, const ContribAttentionAttrs& attrs, const Val& projected);
 

@@ -56,6 +56,28 @@ TEST(ContribRefusals, Normalization) {
   });
 }
 
+TEST(ContribRefusals, QuantizedEmbedding) {
+  const char* op = "com.microsoft::QEmbedLayerNormalization";
+  const Datum ids = zeros({1, 2}, DType::kInt32), o = none(), one = zeros({}), zero = bytes({});
+  const Datum table = bytes({3, 4}), row = bytes({4});
+  const std::vector<Datum> good{ids, o, table, table, o,    row,  row, o,    one,
+                                one, o, one,   one,   zero, zero, o,   zero, zero};
+  EXPECT_EQ(error_of(op, good, {}, 2), "");
+  std::vector<Datum> flat = good;
+  flat[0] = zeros({2}, DType::kInt32);
+  std::vector<Refused> calls{
+      {op, flat, {}, "input input_ids: expected [batch, length], got int32[2]", kBadModel, 2}};
+  // Each of the four segment inputs alone.
+  for (const auto& [at, other] :
+       {std::pair<size_t, Datum>{1, ids}, {4, table}, {10, one}, {15, zero}}) {
+    std::vector<Datum> inputs = good;
+    inputs[at] = other;
+    calls.push_back(
+        {op, inputs, {}, "its scale and its zero point: expected all or none", kBadModel, 2});
+  }
+  expect_refused(calls);
+}
+
 // One direction, hidden size 2, input size 3.
 TEST(ContribRefusals, DynamicQuantizeLstm) {
   const std::vector<Datum> good{zeros({4, 1, 3}),

@@ -86,6 +86,44 @@ TEST(EmbedLayerNormalization, SumsEmbeddingsAndCountsWords) {
   expect_near(out[1], {1}, 0);
 }
 
+// Words and beta count from zero points of their own.
+TEST(QEmbedLayerNormalization, IsEmbedLayerNormalizationOnWhatTheIntegersStandFor) {
+  const Datum ids = Tensor::of<int32_t>({1, 0}, {1, 2}), mask = Tensor::of<int32_t>({1, 0}, {1, 2});
+  const auto bytes = [](const std::vector<uint8_t>& values, Shape shape) -> Datum {
+    return Tensor::of(values, std::move(shape));
+  };
+  const auto scale = [](float value) -> Datum { return Tensor::of<float>({value}, {}); };
+  const Datum zero = bytes({0}, {}), ten = bytes({10}, {}), o;
+  const std::vector<Datum> inputs{ids,
+                                  o,
+                                  bytes({12, 10, 10, 16}, {2, 2}),
+                                  bytes({0, 0, 1, 2}, {2, 2}),
+                                  o,
+                                  bytes({4, 4}, {2}),
+                                  bytes({10, 14}, {2}),
+                                  mask,
+                                  scale(0.5f),
+                                  scale(1),
+                                  o,
+                                  scale(0.25f),
+                                  scale(0.5f),
+                                  ten,
+                                  zero,
+                                  o,
+                                  zero,
+                                  ten};
+  const auto out = run_op("com.microsoft::QEmbedLayerNormalization", inputs, {}, 2);
+  expect_near(out[0], {-1, 1 + 2, 0, 2}, 1e-5);  // the sums are 0, 3 and 2, 2
+  expect_near(out[1], {1}, 0);
+  std::vector<Datum> segments = inputs;
+  segments[1] = Tensor::of<int32_t>({1, 0}, {1, 2});
+  segments[4] = bytes({3, 5, 2, 2}, {2, 2});  // minus 2, halved: 0.5, 1.5, 0, 0
+  segments[10] = scale(0.5f);
+  segments[15] = bytes({2}, {});
+  const auto summed = run_op("com.microsoft::QEmbedLayerNormalization", segments, {}, 2);
+  expect_near(summed[0], {-1, 1 + 2, -1, 1 + 2}, 1e-5);  // 0, 3 and 2.5, 3.5
+}
+
 TEST(Tokenizer, ExpressionsSeparatorsAndCharacters) {
   const Datum x = Tensor::vector<std::string>({"one, two", "\xC3\xA9t\xC3\xA9"});
   AttrMap base{{"mark", int64_t{0}}, {"mincharnum", int64_t{1}}, {"pad_value", std::string("#")}};

@@ -107,7 +107,8 @@ enum EmbedInput {
   kPlaces
 };
 
-// How many entries of each row of the mask are 1; zeros where there is no mask.
+// How many entries of each row of the mask are 1; zeros where there is no mask. Ids and mask are at
+// these places with and without quantization.
 Val count_words(Emitter& e, const BodyCall& c) {
   if (c.has(kMask)) {
     const Val kept = e.call("Equal", {c.inputs[kMask], e.scalar(DType::kInt32, 1)});
@@ -137,6 +138,63 @@ Vals embed_layer_normalization(Emitter& e, const BodyCall& c) {
   Vals out{normalize(e, sum, c.inputs[kGamma], c.inputs[kBeta], attrs.epsilon)[0]};
   if (c.output_count > 1) out.push_back(count_words(e, c));
   if (c.output_count > 2) out.push_back(sum);
+  return out;
+}
+
+// --- QEmbedLayerNormalization ---
+
+struct QuantizedEmbedAttrs {
+  float epsilon = 1e-12f;
+  static auto fields() { return std::tuple{field("epsilon", &QuantizedEmbedAttrs::epsilon)}; }
+};
+
+// Inputs: ids, segments, five tables of 8-bit integers (words, positions, segments, gamma, beta),
+// the mask, then the tables' scales and their zero points.
+struct QuantizedEmbedInput {
+  enum : size_t {
+    kIds,
+    kSegments,
+    kWords,
+    kPositions,
+    kSegmentTable,
+    kGamma,
+    kBeta,
+    kMask,
+    kFirstScale,
+    kFirstZero = kFirstScale + 5
+  };
+};
+
+Vals quantized_embed_layer_normalization(Emitter& e, const BodyCall& c) {
+  using In = QuantizedEmbedInput;
+  const Val ids = c.inputs[In::kIds];
+  if (input_rank(e, ids, "input_ids") != 2) {
+    fail(ErrorCode::kInvalidModel, "input input_ids: expected [batch, length], got ", e.type(ids));
+  }
+  constexpr size_t kSegmentPlace = In::kSegmentTable - In::kWords;
+  for (const size_t input : {size_t{In::kSegmentTable}, In::kFirstScale + kSegmentPlace,
+                             In::kFirstZero + kSegmentPlace}) {
+    if (c.has(input) != c.has(In::kSegments)) {
+      fail(ErrorCode::kInvalidModel, "inputs segment_ids, segment_embedding, its scale and its ",
+           "zero point: expected all or none");
+    }
+  }
+  const auto real = [&](size_t table, const Val& codes) {
+    const size_t place = table - In::kWords;
+    return e.call("DequantizeLinear",
+                  {codes, c.inputs[In::kFirstScale + place], c.inputs[In::kFirstZero + place]});
+  };
+  const auto looked_up = [&](size_t table, const Val& indices) {
+    return real(table, e.call("Gather", {c.inputs[table], indices}));
+  };
+  const Val places = unsqueeze(e, count_up(e, dim_of(e, ids, 1)), {0});
+  Val sum = e.call("Add", {looked_up(In::kWords, ids), looked_up(In::kPositions, places)});
+  if (c.has(In::kSegments))
+    sum = e.call("Add", {sum, looked_up(In::kSegmentTable, c.inputs[In::kSegments])});
+  const Val gamma = real(In::kGamma, c.inputs[In::kGamma]);
+  const Val beta = real(In::kBeta, c.inputs[In::kBeta]);
+  Vals out{normalize(e, sum, gamma, beta, c.attrs<QuantizedEmbedAttrs>().epsilon)[0]};
+  if (c.output_count > 1) out.push_back(count_words(e, c));
   return out;
 }
 
@@ -188,6 +246,26 @@ std::vector<Sample> embed_samples() {
                   none,
                   int32s({5, 4, 3}, {1, 3})},
        .outputs = 2}};
+}
+
+// Tables of bytes by their zero points.
+std::vector<Sample> quantized_embed_samples() {
+  const auto bytes = [](Shape shape) {
+    std::vector<uint8_t> values;
+    for (int64_t i = 0; i < element_count(shape); ++i)
+      values.push_back(static_cast<uint8_t>(i * 37 % 251));
+    return SampleInput{.shape = shape, .value = Tensor::of<uint8_t>(values, shape)};
+  };
+  const SampleInput ids = int32s({0, 2, 4, 1, 1, 3}, {2, 3}),
+                    mask = int32s({1, 1, 0, 1, 1, 1}, {2, 3}), none{.omitted = true};
+  const SampleInput scale{.shape = {}, .low = 0.01, .high = 0.1}, zero = bytes({});
+  return {{.inputs = {ids, int32s({0, 0, 1, 0, 1, 1}, {2, 3}), bytes({5, 4}), bytes({6, 4}),
+                      bytes({2, 4}), bytes({4}), bytes({4}), mask, scale, scale, scale, scale,
+                      scale, zero, zero, zero, zero, zero},
+           .outputs = 2},
+          {.inputs = {ids, none, bytes({5, 4}), bytes({6, 4}), none, bytes({4}), bytes({4}), none,
+                      scale, scale, none, scale, scale, zero, zero, none, zero, zero},
+           .outputs = 2}};
 }
 
 const OpDef kContribNormalizationOps[] = {
@@ -242,6 +320,25 @@ const OpDef kContribNormalizationOps[] = {
      .infer = infer_by_body,
      .body = embed_layer_normalization,
      .samples = embed_samples},
+    {.name = "QEmbedLayerNormalization",
+     .doc = "The sum of word, position and segment embeddings of ids [batch, length] in 8-bit "
+            "integers, normalised; and each row's number of ids that count.",
+     .domain = kMicrosoft,
+     .signature =
+         "(input_ids: T1, segment_ids?: T1, word_embedding_quant: T2, "
+         "position_embedding_quant: T2, segment_embedding?: T2, gamma_quant: T2, beta_quant: T2, "
+         "mask?: T1, word_embedding_scale: T, position_embedding_scale: T, "
+         "segment_embedding_scale?: T, gamma_scale: T, beta_scale: T, "
+         "word_embedding_zero_point: T2, position_embedding_zero_point: T2, "
+         "segment_embedding_zero_point?: T2, gamma_zero_point: T2, beta_zero_point: T2) -> "
+         "(layernorm_out: T, mask_index_out: T1)",
+     .types = {{"T1", DType::kInt32},
+               {"T2", DTypeSet{DType::kInt8, DType::kUInt8}},
+               {"T", DType::kFloat}},
+     .attrs = attr_schema<QuantizedEmbedAttrs>(),
+     .infer = infer_by_body,
+     .body = quantized_embed_layer_normalization,
+     .samples = quantized_embed_samples},
 };
 
 }  // namespace
