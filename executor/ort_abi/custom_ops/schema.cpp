@@ -117,7 +117,8 @@ void check_homogeneity(const OrtCustomOp& op, const CustomCall& call, const OpSi
 bool takes_input(const OrtCustomOp& op, size_t index, const Type& type) {
   const ONNXTensorElementDataType wanted = op.GetInputType(&op, index);
   if (wanted == ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) return true;
-  return type.is_tensor() && element_type_of(type.dtype) == wanted;
+  // As dtype_of_element reads it, but a number that no tensor has takes nothing.
+  return type.is_tensor() && static_cast<DType>(wanted) == type.dtype;
 }
 
 void check_one_schema(const OrtCustomOp& first, const OrtCustomOp& other) {

@@ -61,10 +61,11 @@ typedef enum ONNXTensorElementDataType {
   ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT4 = 21,
   ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4 = 22,
   ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1 = 23,
-  // As the library counts them, and ONNX; headers of versions 24 to 30 have them in another order.
-  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0 = 24,
-  ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2 = 25,
-  ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2 = 26,
+  // What is given out. What is taken is read by ONNX's numbers, where these three are 25, 26 and 24
+  // (values/element_type.h).
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2 = 24,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2 = 25,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0 = 26,
 } ONNXTensorElementDataType;
 
 typedef enum ONNXType {

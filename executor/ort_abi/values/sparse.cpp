@@ -132,6 +132,14 @@ OrtTensorTypeAndShapeInfo* info_of(const Tensor& tensor) {
   return new OrtTensorTypeAndShapeInfo(tensor_info_of(Datum(tensor).type()));
 }
 
+// Elements of a sparse tensor are whole bytes.
+DType sparse_dtype(ONNXTensorElementDataType type) {
+  const DType dtype = dtype_of_element(type);
+  if (is_packed(dtype))
+    refuse(ORT_NOT_IMPLEMENTED, "sparse tensor type ", static_cast<int>(type), " is not supported");
+  return dtype;
+}
+
 }  // namespace
 
 OrtStatus* Functions::CreateSparseTensorAsOrtValue(OrtAllocator* allocator,
@@ -142,7 +150,7 @@ OrtStatus* Functions::CreateSparseTensorAsOrtValue(OrtAllocator* allocator,
     OrtValue*& place = require_place(out, "out");
     const OrtMemoryInfo* info = nullptr;
     if (require(allocator, "allocator").Info) info = allocator->Info(allocator);
-    place = made_value(Tensor::allocate(dtype_of_element(type), {0}), dense_shape, dense_shape_len,
+    place = made_value(Tensor::allocate(sparse_dtype(type), {0}), dense_shape, dense_shape_len,
                        info ? *info : cpu_memory_info());
   });
 }
@@ -155,7 +163,7 @@ OrtStatus* Functions::CreateSparseTensorWithValuesAsOrtValue(
     OrtValue*& place = require_place(out, "out");
     const OrtMemoryInfo& where = require(info, "info");
     const Shape shape = checked_shape(values_shape, values_shape_len);
-    const size_t bytes = bytes_for(dtype_of_element(type), element_count(shape));
+    const size_t bytes = bytes_for(sparse_dtype(type), element_count(shape));
     place = made_value(borrowed_tensor(p_data, bytes, values_shape, values_shape_len, type),
                        dense_shape, dense_shape_len, where);
   });

@@ -30,6 +30,7 @@ constexpr Chapter kChapters[] = {
     {"run failures", run_failure_chapter},
     {"bindings", binding_chapter},
     {"values", value_chapter},
+    {"numbered types", numbered_type_chapter},
     {"strings", string_chapter},
     {"containers", container_chapter},
     {"sparse", sparse_chapter},

@@ -134,6 +134,7 @@ void run_chapter();
 void run_failure_chapter();
 void binding_chapter();
 void value_chapter();
+void numbered_type_chapter();
 void string_chapter();
 void container_chapter();
 void sparse_chapter();

@@ -55,6 +55,18 @@ void copy_strings(const Api& api, Value* value, Tensor& tensor) {
     tensor.mutable_values<std::string>()[i] = all.substr(offsets[i], offsets[i + 1] - offsets[i]);
 }
 
+// The interface numbers three types otherwise than ONNX where it gives them out, and not where it
+// takes them.
+DType dtype_of_given(int type) {
+  constexpr int kUInt2 = 24, kInt2 = 25, kFloat8E8M0 = 26;
+  if (type == kUInt2) return DType::kUInt2;
+  if (type == kInt2) return DType::kInt2;
+  if (type == kFloat8E8M0) return DType::kFloat8E8M0;
+  if (type <= 0 || type >= kDTypeCount)
+    fail(ErrorCode::kUnsupported, "the other runtime gave elements of type number ", type);
+  return static_cast<DType>(type);
+}
+
 Tensor to_tensor(const Api& api, Value* value) {
   OwnedTensorInfo info(api);
   api.call(kGetTensorTypeAndShape, static_cast<const Value*>(value), info.out());
@@ -65,9 +77,7 @@ Tensor to_tensor(const Api& api, Value* value) {
   api.call(kGetDimensionsCount, known, &rank);
   Shape shape(rank);
   api.call(kGetDimensions, known, shape.data(), rank);
-  if (type <= 0 || type >= kDTypeCount)
-    fail(ErrorCode::kUnsupported, "the other runtime gave elements of type number ", type);
-  Tensor tensor = Tensor::allocate(static_cast<DType>(type), shape);
+  Tensor tensor = Tensor::allocate(dtype_of_given(type), shape);
   if (tensor.count() == 0) return tensor;
   if (tensor.dtype() == DType::kString) {
     copy_strings(api, value, tensor);
