@@ -315,6 +315,18 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+TEST_P(OrtSessionTest, the_written_model_has_the_sizes_that_dims_were_given) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "optimised.onnx";
+  OrtSessionOptions* with = options();
+  ok(api->SetOptimizedModelFilePath(with, path.c_str()));
+  ok(api->AddFreeDimensionOverrideByName(with, "n", 2));
+  session(doubling_model(), with);
+  std::vector<OrtValue*> results(1);
+  refused(run(session(content_of(path)), {"x"}, {tensor<float>({1, 2, 3}, {1, 3})}, {"y"}, results),
+          ORT_INVALID_ARGUMENT, "index: 0 Got: 1 Expected: 2");
+}
+
 // The domains that ONNX Runtime's own operators have are imported, as programs expect.
 TEST_P(OrtSessionTest, optimised_models_import_the_runtimes_domains) {
   const TemporaryFolder folder;

@@ -64,7 +64,10 @@ SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& gi
 
 Session loaded_session(const ModelSource& source, const OrtSessionOptions& given,
                        SessionOptions options) {
-  save_optimized(source, given, options.load);
+  save_optimized(
+      source,
+      {given.optimized_model_path, given.optimization_level, given.fixed_dims, given.config},
+      options.load);
   if (!given.fixed_dims.empty())
     return Session(with_fixed_dims(source, given.fixed_dims, options.load), std::move(options));
   return source.path ? Session(*source.path, std::move(options))

@@ -65,8 +65,6 @@ std::map<std::string, int64_t> sizes_by_symbol(const ModelSource& source, const 
   return found;
 }
 
-}  // namespace
-
 SaveOptions save_options_of(const OrtKeyValuePairs& config, const std::filesystem::path& path) {
   SaveOptions made;
   made.more_opsets = kRuntimesDomains;
@@ -81,6 +79,12 @@ SaveOptions save_options_of(const OrtKeyValuePairs& config, const std::filesyste
   std::from_chars(least.data(), least.data() + least.size(), made.external_data->threshold);
   return made;
 }
+
+void optimize(Model& model, GraphOptimizationLevel level) {
+  if (level != ORT_DISABLE_ALL) run_passes(*model.graph, generic_passes());
+}
+
+}  // namespace
 
 Model with_fixed_dims(const ModelSource& source, const FixedDims& fixed, const LoadOptions& load) {
   Model model = loaded_model(source, load);
@@ -103,16 +107,16 @@ Model with_fixed_dims(const ModelSource& source, const FixedDims& fixed, const L
 Model optimized_model(const ModelSource& source, GraphOptimizationLevel level,
                       const LoadOptions& load) {
   Model model = loaded_model(source, load);
-  if (level != ORT_DISABLE_ALL) run_passes(*model.graph, generic_passes());
+  optimize(model, level);
   return model;
 }
 
-void save_optimized(const ModelSource& source, const OrtSessionOptions& options,
-                    const LoadOptions& load) {
-  if (options.optimized_model_path.empty()) return;
-  save_model(optimized_model(source, options.optimization_level, load),
-             options.optimized_model_path,
-             save_options_of(options.config, options.optimized_model_path));
+void save_optimized(const ModelSource& source, const OptimizedFile& file, const LoadOptions& load) {
+  if (file.path.empty()) return;
+  Model model = file.fixed_dims.empty() ? loaded_model(source, load)
+                                        : with_fixed_dims(source, file.fixed_dims, load);
+  optimize(model, file.level);
+  save_model(model, file.path, save_options_of(file.config, file.path));
 }
 
 }  // namespace sardonyx::ort_abi

@@ -91,6 +91,17 @@ void optimised() {
   OrtSession* again = nullptr;
   answer("again", lib.api->CreateSession(lib.env, path.c_str(), options(), &again));
   run("again", again, {"x"}, {tensor<float>({1, 3}, {-1, 2, 3})}, {"y"});
+  OrtTypeInfo* info = nullptr;
+  for (const GraphOptimizationLevel level : {ORT_DISABLE_ALL, ORT_ENABLE_BASIC}) {
+    OrtSessionOptions* sized = options();
+    (void)lib.api->SetOptimizedModelFilePath(sized, path.c_str());
+    (void)lib.api->SetSessionGraphOptimizationLevel(sized, level);
+    ANSWER(AddFreeDimensionOverrideByName(sized, "n", 2));
+    loads("sized", relu(), sized);
+    answer("sized again", lib.api->CreateSession(lib.env, path.c_str(), options(), &again));
+    if (answer("  type", lib.api->SessionGetInputTypeInfo(again, 0, &info)))
+      line("  type", described(info));
+  }
   OrtSessionOptions* nowhere = options();
   (void)lib.api->SetOptimizedModelFilePath(nowhere, (lib.folder + "/no/such/folder.onnx").c_str());
   loads("to no folder", relu(), nowhere);

@@ -7,7 +7,6 @@
 #include "executor/ort_abi/load/load_errors.h"
 #include "executor/ort_abi/load/model_rewrite.h"
 #include "onnx_io/dim_names.h"
-#include "onnx_io/save.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/interpreter_lock.h"
 #include "tools/python/module/ort_value.h"
@@ -34,9 +33,13 @@ Session load_session(const py::object& model, const PySessionOptions& options,
                      ort_abi::SessionCustomOps& library_ops) {
   const SessionOptions made = options.made();
   const ort_abi::ModelSource source = source_of(model);
+  const auto level = static_cast<::GraphOptimizationLevel>(options.graph_optimization_level);
+  const OrtKeyValuePairs config({options.config.begin(), options.config.end()});
   const UnlockedInterpreter unlocked;
   const CustomOpScope scope(&library_ops);
   try {
+    ort_abi::save_optimized(
+        source, {options.optimized_model_filepath, level, options.fixed_dims, config}, made.load);
     if (!options.fixed_dims.empty())
       return Session(ort_abi::with_fixed_dims(source, options.fixed_dims, made.load), made);
     return source.path ? Session(*source.path, made) : Session(source.bytes, made);
@@ -96,12 +99,6 @@ std::vector<NodeArg> node_args(std::span<const ValueInfo> infos) {
   for (const ValueInfo& info : infos)
     args.push_back({info});
   return args;
-}
-
-void save_optimized(const PySession& session, const std::string& path) {
-  const OrtKeyValuePairs config({session.options().config.begin(), session.options().config.end()});
-  const UnlockedInterpreter unlocked;
-  save_model(session.session().model(), path, ort_abi::save_options_of(config, path));
 }
 
 }  // namespace
@@ -322,7 +319,6 @@ void bind_session(py::module_& module) {
           "get_profiling_start_time_ns",
           [](PySession& self) { return self.profile().start_nanoseconds(); },
           "When measuring began, by the clock of time.monotonic_ns(); 0 where it did not.")
-      .def("_save_optimized", &save_optimized)
       .def("_nodes", &PySession::nodes);
 }
 

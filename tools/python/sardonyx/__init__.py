@@ -253,8 +253,6 @@ class InferenceSession(_sardonyx.Session):
         super().__init__(model, options)
         _select_devices(options, self.get_modelmeta)
         self._options = options
-        if options.optimized_model_filepath:
-            self._save_optimized(options.optimized_model_filepath)
 
     def get_session_options(self):
         """The options the session was made with."""

@@ -95,6 +95,17 @@ class Sessions(unittest.TestCase):
             again = ort.InferenceSession(options.optimized_model_filepath)
             np.testing.assert_array_equal(again.run(None, {"x": np.float32([[1, 2, 3]])})[0], [[-1, -2, -3]])
 
+    def test_the_saved_model_has_the_sizes_that_dims_were_given(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for level in (ort.GraphOptimizationLevel.ORT_DISABLE_ALL, ort.GraphOptimizationLevel.ORT_ENABLE_ALL):
+                options = ort.SessionOptions()
+                options.optimized_model_filepath = os.path.join(folder, "sized.onnx")
+                options.graph_optimization_level = level
+                options.add_free_dimension_override_by_name("n", 2)
+                ort.InferenceSession(models.unary("Neg"), options)
+                again = ort.InferenceSession(options.optimized_model_filepath)
+                self.assertEqual(again.get_inputs()[0].shape, [2, 3])
+
     def test_a_name_or_an_entry_asks_for_onnxruntimes_format(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, chosen, is_ort in (("a.ort", "", True), ("b.onnx", "ORT", True), ("c.ort", "ONNX", False)):
