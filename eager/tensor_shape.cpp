@@ -6,6 +6,7 @@
 #include "eager/functional/axes.h"
 #include "eager/functional/functional.h"
 #include "eager/trace/frame.h"
+#include "eager/trace/guards.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -227,13 +228,13 @@ Tensor Tensor::mean(const Axes& axes, bool keepdim, Loc loc) const {
 
 void require_elements(const OpDef& op, const Tensor& x, const Axes& axes, const Loc& loc) {
   require_defined(x, op.name, "the tensor", loc);
-  if (x.is_symbolic()) return;
-  const Shape& shape = x.data(loc).shape();
-  const auto rank = static_cast<int64_t>(shape.size());
+  const sardonyx::Type type = x.type();
+  if (!type.shape) return;
+  const auto rank = static_cast<int64_t>(type.rank());
   for (int64_t axis = 0; axis < rank; ++axis) {
     const bool is_reduced = axes.empty() || std::ranges::find(axes, axis) != axes.end() ||
                             std::ranges::find(axes, axis - rank) != axes.end();
-    if (!is_reduced || shape[static_cast<size_t>(axis)] > 0) continue;
+    if (!is_reduced || size_reaches((*type.shape)[static_cast<size_t>(axis)], 1, loc)) continue;
     fail_at(loc, op.name, ": the tensor (", x.type(), ") has no elements along axis ", axis,
             " to choose from");
   }

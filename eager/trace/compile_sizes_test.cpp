@@ -147,6 +147,14 @@ TEST(CompileSizes, LaterSizesThatAFunctionRefuses) {
        [](const Tensors& in) -> Tensors { return {narrow(in[0], 0, 1, 3)}; },
        {ones({5})},
        {ones({3})}},
+      {"ReduceMin: the tensor",
+       [](const Tensors& in) -> Tensors { return {narrow(in[0], 0, 1, in[0].size(0) - 1).amin()}; },
+       {ones({5})},
+       {ones({1})}},
+      {"ReduceMax: the tensor",
+       [](const Tensors& in) -> Tensors { return {in[0].amax({1})}; },
+       {ones({2, 3})},
+       {ones({2, 0})}},
       {"circular pads of axis 2",
        [](const Tensors& in) -> Tensors {
          return {pad(in[0], {2, 0}, "circular")};

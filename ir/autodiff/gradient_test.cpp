@@ -30,6 +30,7 @@ constexpr Exception kNotDifferentiable[] = {
     {"RandomNormalLike", "only the shape of the input matters"},
     {"RandomUniformLike", "only the shape of the input matters"},
     {"com.microsoft::BeamSearch", "words are chosen"},
+    {"com.microsoft::WhisperBeamSearch", "words are chosen"},
     {"com.microsoft::Sampling", "words are drawn"},
 };
 
