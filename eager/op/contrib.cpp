@@ -24,6 +24,17 @@ Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B, const Te
   static const OpRow row("com.microsoft::NhwcFusedConv", fields_of(attrs));
   return row.call({X, W, B, Z}, &attrs, loc);
 }
+std::vector<Tensor> CausalConvWithState(const Tensor& input, const Tensor& weight,
+    const Tensor& bias, const Tensor& past_state, const CausalConvWithStateAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::CausalConvWithState", fields_of(attrs));
+  return row.call_many({input, weight, bias, past_state}, &attrs, 2, loc);
+}
+std::vector<Tensor> LinearAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& past_state, const Tensor& decay, const Tensor& beta,
+    const LinearAttentionAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::LinearAttention", fields_of(attrs));
+  return row.call_many({query, key, value, past_state, decay, beta}, &attrs, 2, loc);
+}
 Tensor ConvTransposeWithDynamicPads(const Tensor& X, const Tensor& W, const Tensor& Pads,
     const Tensor& B, const ConvTransposeWithDynamicPadsAttrs& attrs, Loc loc) {
   static const OpRow row("com.microsoft::ConvTransposeWithDynamicPads", fields_of(attrs));
@@ -414,6 +425,11 @@ Tensor MatMulNBits(const Tensor& A, const Tensor& B, const Tensor& scales,
     const MatMulNBitsAttrs& attrs, Loc loc) {
   static const OpRow row("com.microsoft::MatMulNBits", fields_of(attrs));
   return row.call({A, B, scales, zero_points, g_idx, bias}, &attrs, loc);
+}
+Tensor MatMulBnb4(const Tensor& A, const Tensor& B, const Tensor& absmax,
+    const MatMulBnb4Attrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::MatMulBnb4", fields_of(attrs));
+  return row.call({A, B, absmax}, &attrs, loc);
 }
 Tensor GatherBlockQuantized(const Tensor& data, const Tensor& indices, const Tensor& scales,
     const Tensor& zero_points, const GatherBlockQuantizedAttrs& attrs, Loc loc) {

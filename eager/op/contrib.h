@@ -52,6 +52,34 @@ struct NhwcFusedConvAttrs {
 Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B = {}, const Tensor& Z = {},
     const NhwcFusedConvAttrs& attrs = {}, Loc loc = Loc::current());
 
+struct CausalConvWithStateAttrs {
+  std::string activation = "none";
+  int64_t channels_last = 0;
+  int64_t dilation = 1;
+  int64_t ndim = 1;
+  int64_t state_window = 0;
+};
+// ONNX's CausalConvWithState by its name here.
+// (input: T, weight: T, bias?: T, past_state?: T) -> (output: T, present_state: T); T: float,
+//   float16, bfloat16
+std::vector<Tensor> CausalConvWithState(const Tensor& input, const Tensor& weight,
+    const Tensor& bias = {}, const Tensor& past_state = {},
+    const CausalConvWithStateAttrs& attrs = {}, Loc loc = Loc::current());
+
+struct LinearAttentionAttrs {
+  int64_t chunk_size = 64;
+  std::optional<int64_t> kv_num_heads = {};  // required
+  std::optional<int64_t> q_num_heads = {};  // required
+  float scale = 0.f;
+  std::string update_rule = "gated_delta";
+};
+// ONNX's LinearAttention by its name here.
+// (query: T, key: T, value: T, past_state?: S, decay?: T, beta?: T) -> (output: T, present_state:
+//   S); T: float, float16, bfloat16; S: float, float16, bfloat16
+std::vector<Tensor> LinearAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& past_state, const Tensor& decay, const Tensor& beta,
+    const LinearAttentionAttrs& attrs, Loc loc = Loc::current());
+
 struct ConvTransposeWithDynamicPadsAttrs {
   std::string auto_pad = "NOTSET";
   OptionalList<int64_t> dilations = {};
@@ -698,6 +726,20 @@ struct MatMulNBitsAttrs {
 Tensor MatMulNBits(const Tensor& A, const Tensor& B, const Tensor& scales,
     const Tensor& zero_points, const Tensor& g_idx, const Tensor& bias,
     const MatMulNBitsAttrs& attrs, Loc loc = Loc::current());
+
+struct MatMulBnb4Attrs {
+  std::optional<int64_t> K = {};  // required
+  std::optional<int64_t> N = {};  // required
+  std::optional<int64_t> block_size = {};  // required
+  std::optional<int64_t> quant_type = {};  // required
+  int64_t training_mode = 0;
+  int64_t transB = 1;
+};
+// The product of A [..., K] and weights [N, K] of 4 bits in the steps of a table, in blocks with a
+// scale each: [..., N].
+// (A: T1, B: T2, absmax: T1) -> (Y: T1); T1: float, float16, bfloat16; T2: uint8
+Tensor MatMulBnb4(const Tensor& A, const Tensor& B, const Tensor& absmax,
+    const MatMulBnb4Attrs& attrs, Loc loc = Loc::current());
 
 struct GatherBlockQuantizedAttrs {
   int64_t bits = 4;

@@ -41,6 +41,22 @@ void each_field(const NhwcFusedConvAttrs*, F&& field) {
   field("activation_params", &NhwcFusedConvAttrs::activation_params);
 }
 template <typename F>
+void each_field(const CausalConvWithStateAttrs*, F&& field) {
+  field("activation", &CausalConvWithStateAttrs::activation);
+  field("channels_last", &CausalConvWithStateAttrs::channels_last);
+  field("dilation", &CausalConvWithStateAttrs::dilation);
+  field("ndim", &CausalConvWithStateAttrs::ndim);
+  field("state_window", &CausalConvWithStateAttrs::state_window);
+}
+template <typename F>
+void each_field(const LinearAttentionAttrs*, F&& field) {
+  field("chunk_size", &LinearAttentionAttrs::chunk_size);
+  field("kv_num_heads", &LinearAttentionAttrs::kv_num_heads);
+  field("q_num_heads", &LinearAttentionAttrs::q_num_heads);
+  field("scale", &LinearAttentionAttrs::scale);
+  field("update_rule", &LinearAttentionAttrs::update_rule);
+}
+template <typename F>
 void each_field(const ConvTransposeWithDynamicPadsAttrs*, F&& field) {
   field("auto_pad", &ConvTransposeWithDynamicPadsAttrs::auto_pad);
   field("dilations", &ConvTransposeWithDynamicPadsAttrs::dilations);
@@ -314,6 +330,15 @@ void each_field(const MatMulNBitsAttrs*, F&& field) {
   field("bits", &MatMulNBitsAttrs::bits);
   field("block_size", &MatMulNBitsAttrs::block_size);
   field("weight_prepacked", &MatMulNBitsAttrs::weight_prepacked);
+}
+template <typename F>
+void each_field(const MatMulBnb4Attrs*, F&& field) {
+  field("K", &MatMulBnb4Attrs::K);
+  field("N", &MatMulBnb4Attrs::N);
+  field("block_size", &MatMulBnb4Attrs::block_size);
+  field("quant_type", &MatMulBnb4Attrs::quant_type);
+  field("training_mode", &MatMulBnb4Attrs::training_mode);
+  field("transB", &MatMulBnb4Attrs::transB);
 }
 template <typename F>
 void each_field(const GatherBlockQuantizedAttrs*, F&& field) {

@@ -26,6 +26,18 @@ const NamedCall kContribCalls[] = {
        return Tensors{NhwcFusedConv(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
            read<NhwcFusedConvAttrs>(attrs))};
      }},
+    {"com.microsoft::CausalConvWithState",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return CausalConvWithState(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           read<CausalConvWithStateAttrs>(attrs));
+     }},
+    {"com.microsoft::LinearAttention",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return LinearAttention(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
+           read<LinearAttentionAttrs>(attrs));
+     }},
     {"com.microsoft::ConvTransposeWithDynamicPads",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -371,6 +383,11 @@ const NamedCall kContribCalls[] = {
         [[maybe_unused]] size_t outputs) -> Tensors {
        return Tensors{MatMulNBits(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
            read<MatMulNBitsAttrs>(attrs))};
+     }},
+    {"com.microsoft::MatMulBnb4",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{MatMulBnb4(at(in, 0), at(in, 1), at(in, 2), read<MatMulBnb4Attrs>(attrs))};
      }},
     {"com.microsoft::GatherBlockQuantized",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,

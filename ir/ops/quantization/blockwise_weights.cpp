@@ -8,6 +8,7 @@
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/op_families.h"
 #include "ir/ops/quantization/blockwise_decomposition.h"
+#include "ir/ops/quantization/matmul_bnb4.h"
 #include "ir/ops/quantization/nbits.h"
 
 namespace sardonyx::ops {
@@ -369,6 +370,16 @@ const OpDef kContribWeightOps[] = {
      .reference = matmul_nbits,
      .grad = matmul_nbits_grad,
      .samples = nbits_samples},
+    {.name = "MatMulBnb4",
+     .doc = "The product of A [..., K] and weights [N, K] of 4 bits in the steps of a table, in "
+            "blocks with a scale each: [..., N].",
+     .domain = kMicrosoft,
+     .signature = "(A: T1, B: T2, absmax: T1) -> (Y: T1)",
+     .types = {{"T1", kReal}, {"T2", DType::kUInt8}},
+     .attrs = attr_schema<MatMulBnb4Attrs>(),
+     .infer = infer_matmul_bnb4,
+     .body = matmul_bnb4,
+     .samples = matmul_bnb4_samples},
     {.name = "GatherBlockQuantized",
      .doc = "Gather of data that is quantised in blocks, as floats.",
      .domain = kMicrosoft,
