@@ -6,6 +6,7 @@
 #include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/generation/text_generation.h"
 #include "tests/support/expect_op_error.h"
+#include "tests/support/subgraph_builder.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -80,17 +81,8 @@ float speech_logit(int32_t last, int32_t next, float heard) {
 }
 
 // Encoders and decoders under construction.
-class Speech {
+class Speech : public SubgraphBuilder {
  public:
-  Speech() : graph_(std::make_shared<Graph>()), e(*graph_) {}
-  Val input(const char* name, DType dtype, Dims dims) {
-    return GraphEmitter::wrap(graph_->add_input(name, Type::tensor(dtype, std::move(dims))));
-  }
-  void output(const char* name, const Val& value) {
-    Value* made = GraphEmitter::unwrap(e.call("Identity", {value}));
-    graph_->rename(*made, name);
-    graph_->add_output(made);
-  }
   // `heard`: [rows, 1, 1].
   Val logits(const Val& ids, const Val& heard) {
     std::vector<float> values, weights;
@@ -104,13 +96,6 @@ class Speech {
     return e.call("Add", {rows, e.call("Mul", {heard, e.constant(Tensor::vector(weights))})});
   }
   Val state(const Val& ids) { return unsqueeze(e, cast_to(e, ids, DType::kFloat), {1, 3}); }
-  GraphPtr graph() const { return graph_; }
-
- private:
-  std::shared_ptr<Graph> graph_;
-
- public:
-  GraphEmitter e;
 };
 
 Dim dim_named(const char* name) {

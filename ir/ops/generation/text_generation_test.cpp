@@ -7,6 +7,7 @@
 #include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/generation/text_generation.h"
 #include "tests/support/expect_op_error.h"
+#include "tests/support/subgraph_builder.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -41,17 +42,8 @@ double log_probability(const std::vector<int32_t>& words, int32_t next) {
 }
 
 // A subgraph under construction.
-class Builder {
+class Builder : public SubgraphBuilder {
  public:
-  Builder() : graph_(std::make_shared<Graph>()), e(*graph_) {}
-  Val input(const char* name, DType dtype, Dims dims) {
-    return GraphEmitter::wrap(graph_->add_input(name, Type::tensor(dtype, std::move(dims))));
-  }
-  void output(const char* name, const Val& value) {
-    Value* made = GraphEmitter::unwrap(e.call("Identity", {value}));
-    graph_->rename(*made, name);
-    graph_->add_output(made);
-  }
   Val floats(const Val& x) { return cast_to(e, x, DType::kFloat); }
   // values[rows, 1 or length, 1] times the words' numbers.
   Val times_words(const Val& values, float factor) {
@@ -75,13 +67,6 @@ class Builder {
   Val concat(const Val& a, const Val& b, int64_t axis) {
     return e.call("Concat", {a, b}, {{"axis", axis}});
   }
-
- private:
-  std::shared_ptr<Graph> graph_;
-
- public:
-  GraphPtr graph() const { return graph_; }
-  GraphEmitter e;
 };
 
 Dim named(const char* name) {

@@ -3,16 +3,13 @@
 #include <cmath>
 
 #include "ir/autodiff/autodiff_body.h"
+#include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/gradient/gradient_rules.h"
 #include "ir/ops/inference/shape_arithmetic.h"
 #include "ir/ops/quantization/nbits.h"
 
 namespace sardonyx::ops {
 namespace {
-
-Val reshape(Emitter& e, const Val& x, const std::vector<int64_t>& shape) {
-  return e.call("Reshape", {x, e.int64s(shape)});
-}
 
 // ---- MatMulNBits
 

@@ -7,6 +7,7 @@
 #include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/op_families.h"
+#include "ir/ops/quantization/blockwise_checks.h"
 #include "ir/ops/quantization/blockwise_decomposition.h"
 #include "ir/ops/quantization/matmul_bnb4.h"
 #include "ir/ops/quantization/nbits.h"
@@ -15,13 +16,6 @@ namespace sardonyx::ops {
 namespace {
 
 constexpr DTypeSet kReal{DType::kFloat, DType::kFloat16, DType::kBFloat16};
-
-bool is_power_of_two(int64_t x) {
-  return x > 0 && (x & (x - 1)) == 0;
-}
-int64_t blocks_of(int64_t length, int64_t block) {
-  return (length + block - 1) / block;
-}
 
 // Value `index` of `bits` bits each, the first in the lowest bits of the first byte.
 int unpack_bits(const uint8_t* data, int64_t index, int bits) {
@@ -47,13 +41,10 @@ void require_count(InferContext& c, size_t input, int64_t wanted) {
 
 void infer_matmul_nbits(InferContext& c) {
   const auto& attrs = c.attrs<NBitsAttrs>();
-  constexpr int64_t kMax = int64_t{1} << 31;  // so that no product overflows
-  c.require(attrs.K >= 1 && attrs.K < kMax && attrs.N >= 1 && attrs.N < kMax,
-            "attributes K and N: expected 1 to 2^31 - 1, got ", attrs.K, " and ", attrs.N);
+  require_weight_sizes(c, attrs.K, attrs.N);
   c.require(attrs.bits == 2 || attrs.bits == 4 || attrs.bits == 8,
             "attribute bits: expected 2, 4 or 8, got ", attrs.bits);
-  c.require(is_power_of_two(attrs.block_size) && attrs.block_size >= 16 && attrs.block_size < kMax,
-            "attribute block_size: expected a power of two from 16 on, got ", attrs.block_size);
+  require_block_size(c, attrs.block_size);
   if (attrs.weight_prepacked != 0) {
     fail(ErrorCode::kUnsupported, "MatMulNBits: attribute weight_prepacked: only 0 is supported ",
          "(weights packed for one device cannot be read on another)");

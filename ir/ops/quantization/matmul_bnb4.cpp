@@ -2,11 +2,10 @@
 
 #include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/inference/infer.h"
+#include "ir/ops/quantization/blockwise_checks.h"
 
 namespace sardonyx::ops {
 namespace {
-
-using Ints = std::vector<int64_t>;
 
 // What the 16 codes stand for, as parts of a block's greatest magnitude. NF4: quantiles of the
 // normal distribution (Dettmers et al., "QLoRA", 2023, appendix E); FP4: a sign, two bits of an
@@ -31,10 +30,6 @@ constexpr float kNf4[16] = {-1,
                             0.7229568362236023f,
                             1};
 
-int64_t blocks_in(const MatMulBnb4Attrs& attrs) {
-  return (attrs.K * attrs.N + attrs.block_size - 1) / attrs.block_size;
-}
-
 void require_elements_of(InferContext& c, size_t input, int64_t wanted) {
   c.require_rank(input, 1);
   const Dims* shape = c.shape(input);
@@ -42,18 +37,14 @@ void require_elements_of(InferContext& c, size_t input, int64_t wanted) {
     c.fail_input(input, "expected ", wanted, " elements by the attributes K, N and block_size");
 }
 
-Val shaped(Emitter& e, const Val& x, const Ints& shape) {
-  return e.call("Reshape", {x, e.int64s(shape)});
-}
-
 // The codes of B, two a byte, the first in its high bits: int32 [K * N].
 Val unpacked_codes(Emitter& e, const Val& b, int64_t count) {
   const Val high =
       e.call("BitShift", {b, e.scalar(DType::kUInt8, 4)}, {{"direction", std::string("RIGHT")}});
   const Val low = e.call("BitwiseAnd", {b, e.scalar(DType::kUInt8, 15)});
-  const Vals both{unsqueeze(e, high, Ints{1}), unsqueeze(e, low, Ints{1})};
+  const Vals both{unsqueeze(e, high, {1}), unsqueeze(e, low, {1})};
   const Val pairs = e.call_many("Concat", both, {{"axis", int64_t{1}}}, 1)[0];
-  const Val codes = slice(e, shaped(e, pairs, {-1}), e.int64s({0}), e.int64s({count}), 0);
+  const Val codes = slice(e, reshape(e, pairs, {-1}), e.int64s({0}), e.int64s({count}), 0);
   return cast_to(e, codes, DType::kInt32);
 }
 
@@ -61,16 +52,12 @@ Val unpacked_codes(Emitter& e, const Val& b, int64_t count) {
 
 void infer_matmul_bnb4(InferContext& c) {
   const auto& attrs = c.attrs<MatMulBnb4Attrs>();
-  constexpr int64_t kMax = int64_t{1} << 31;  // so that no product overflows
-  c.require(attrs.K >= 1 && attrs.K < kMax && attrs.N >= 1 && attrs.N < kMax,
-            "attributes K and N: expected 1 to 2^31 - 1, got ", attrs.K, " and ", attrs.N);
-  c.require(attrs.block_size >= 16 && attrs.block_size < kMax &&
-                (attrs.block_size & (attrs.block_size - 1)) == 0,
-            "attribute block_size: expected a power of two from 16 on, got ", attrs.block_size);
+  require_weight_sizes(c, attrs.K, attrs.N);
+  require_block_size(c, attrs.block_size);
   c.require(attrs.quant_type == 0 || attrs.quant_type == 1,
             "attribute quant_type: expected 0 (FP4) or 1 (NF4), got ", attrs.quant_type);
   require_elements_of(c, 1, (attrs.K * attrs.N + 1) / 2);
-  require_elements_of(c, 2, blocks_in(attrs));
+  require_elements_of(c, 2, blocks_of(attrs.K * attrs.N, attrs.block_size));
   const Dims* a = c.shape(0);
   if (!a) return c.set(0, c.dtype(0), std::nullopt);
   if (a->empty()) c.fail_input(0, "expected at least one dim");
@@ -86,18 +73,17 @@ Vals matmul_bnb4(Emitter& e, const BodyCall& c) {
   const DType dtype = e.type(c.inputs[0]).dtype;
   const auto& steps = attrs.quant_type == 0 ? kFp4 : kNf4;
   const Val table = cast_to(e, e.constant(Tensor::of<float>({steps, steps + 16}, {16})), dtype);
-  const int64_t count = attrs.K * attrs.N, blocks = blocks_in(attrs);
+  const int64_t count = attrs.K * attrs.N, blocks = blocks_of(attrs.K * attrs.N, attrs.block_size);
   Val parts = e.call("Gather", {table, unpacked_codes(e, c.inputs[1], count)});
   // The last block may be a shorter one.
   const int64_t missing = blocks * attrs.block_size - count;
   if (missing > 0) parts = e.call("Pad", {parts, e.int64s({0, missing})});
-  const Val scales = unsqueeze(e, c.inputs[2], Ints{1});
+  const Val scales = unsqueeze(e, c.inputs[2], {1});
   Val weights =
-      shaped(e, e.call("Mul", {shaped(e, parts, {blocks, attrs.block_size}), scales}), {-1});
+      reshape(e, e.call("Mul", {reshape(e, parts, {blocks, attrs.block_size}), scales}), {-1});
   if (missing > 0) weights = slice(e, weights, e.int64s({0}), e.int64s({count}), 0);
-  weights = shaped(e, weights, {attrs.N, attrs.K});
-  return {
-      e.call("MatMul", {c.inputs[0], attrs.transB ? transpose(e, weights, Ints{1, 0}) : weights})};
+  weights = reshape(e, weights, {attrs.N, attrs.K});
+  return {e.call("MatMul", {c.inputs[0], attrs.transB ? transpose(e, weights, {1, 0}) : weights})};
 }
 
 std::vector<Sample> matmul_bnb4_samples() {
