@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "ir/core/small_float.h"
+#include "eager/distributed/rank_order.h"
 
 namespace sardonyx::eager::distributed {
 namespace {
@@ -42,54 +42,6 @@ template <>
 struct MpiType<BFloat16> {
   static MPI_Datatype get() { return MPI_UINT16_T; }
 };
-
-template <typename Body>
-void dispatch_reducible(DType dtype, Body&& body) {
-  switch (dtype) {
-    case DType::kFloat:
-      return body.template operator()<float>();
-    case DType::kDouble:
-      return body.template operator()<double>();
-    case DType::kInt32:
-      return body.template operator()<int32_t>();
-    case DType::kInt64:
-      return body.template operator()<int64_t>();
-    case DType::kFloat16:
-      return body.template operator()<Float16>();
-    case DType::kBFloat16:
-      return body.template operator()<BFloat16>();
-    default:
-      fail(ErrorCode::kInvalidArgument, "all_reduce: elements of type ", dtype,
-           "; expected float16, bfloat16, float, double, int32 or int64");
-  }
-}
-
-// sums[i] (op)= values[i], in loops that become vectors.
-template <typename T>
-void combine_block(T* sums, const T* values, size_t count, ReduceOp op) {
-  const auto each = [&](auto combined) {
-    for (size_t i = 0; i < count; ++i)
-      sums[i] = combined(sums[i], values[i]);
-  };
-  // NaN wins, as it does in Min and Max of ONNX.
-  if (op == ReduceOp::kMin) return each([](T a, T b) { return b < a || b != b ? b : a; });
-  if (op == ReduceOp::kMax) return each([](T a, T b) { return a < b || b != b ? b : a; });
-  each([](T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    else
-      return static_cast<T>(a + b);
-  });
-}
-
-template <typename T>
-void divide(T* data, size_t count, size_t by) {
-  if constexpr (!std::is_integral_v<T>) {
-    using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    for (size_t i = 0; i < count; ++i)
-      data[i] = static_cast<T>(static_cast<Wide>(data[i]) / static_cast<Wide>(by));
-  }
-}
 
 // Elements [begin(r), begin(r + 1)) of `count` are those that rank r sums.
 struct ElementShares {
@@ -194,16 +146,7 @@ void reduce_own_share(const Channel& channel, T* data, int64_t count, const Comb
 template <typename T>
 void all_reduce_in_order(const Channel& channel, T* data, int64_t count, ReduceOp op) {
   const auto combine = [op](std::span<const T* const> values, T* out, size_t own_count) {
-    constexpr size_t kBlock = 1024;  // stays in the nearest cache
-    std::array<T, kBlock> sums;
-    for (size_t at = 0; at < own_count; at += kBlock) {
-      const size_t block = std::min(kBlock, own_count - at);
-      std::copy_n(values[0] + at, block, sums.data());
-      for (const T* const of_rank : values.subspan(1))
-        combine_block(sums.data(), of_rank + at, block, op);
-      if (op == ReduceOp::kMean) divide(sums.data(), block, values.size());
-      std::copy_n(sums.data(), block, out + at);
-    }
+    combine_in_rank_order<T>(values, {&out, 1}, own_count, op);
   };
   reduce_own_share(channel, data, count, combine);
 }
@@ -216,7 +159,8 @@ void all_reduce_fast(const Channel& channel, T* data, int64_t count, ReduceOp op
                            channel.comm, &request),
             "MPI_Iallreduce");
   complete(channel, request, "MPI_Iallreduce");
-  if (op == ReduceOp::kMean) divide(data, static_cast<size_t>(count), static_cast<size_t>(ranks));
+  if (op == ReduceOp::kMean)
+    divide_block(data, static_cast<size_t>(count), static_cast<size_t>(ranks));
 }
 
 }  // namespace

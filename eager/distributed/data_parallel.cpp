@@ -309,6 +309,10 @@ size_t GradientReducer::bucket_count() const {
   return state_->buckets ? state_->buckets->size() : 0;
 }
 
+bool GradientReducer::uses_host_memory() const {
+  return state_->buckets && state_->buckets->uses_host_memory();
+}
+
 void GradientReducer::before_call() const {
   const State& state = *state_;
   if (state.group.size() == 1 || !state.options.broadcast_buffers) return;

@@ -46,6 +46,9 @@ struct DataParallelOptions {
   // float32 gradients travel as bfloat16, which halves what is sent: each rank's are rounded to 8
   // bits, their sum is taken in float32 and in the order of the ranks, and the mean is rounded.
   bool bfloat16_gradients = false;
+  // Ranks that are all on one host average in memory that they share, always in the order of the
+  // ranks, and MPI moves no gradients. Takes up to three times the gradients' bytes.
+  bool host_memory = true;
 };
 
 // What DataParallel does to any module; a handle.
@@ -76,6 +79,8 @@ class GradientReducer {
   bool any_has_batch(bool has_batch) const;
   void step_without_batch() const;
   size_t bucket_count() const;
+  // Whether gradients are averaged in memory that all ranks share.
+  bool uses_host_memory() const;
 
   struct State;
 

@@ -48,6 +48,7 @@ void check_equals_accumulation(const DataParallelOptions& options, size_t bucket
   manual_seed(1 + static_cast<uint64_t>(world().rank()));  // rank 0's values count
   const DataParallel model(Perceptron(), world(), options);
   EXPECT_EQ(model.reducer().bucket_count(), world().size() > 1 ? buckets : 0);
+  EXPECT_EQ(model.reducer().uses_host_memory(), world().size() > 1 && options.host_memory);
   optim::Adam adam(model.parameters(), {.lr = 0.01}), other(reference.parameters(), {.lr = 0.01});
   for (int step = 0; step < 4; ++step) {
     adam.zero_grad();
@@ -68,11 +69,55 @@ TEST(DataParallelTest, EqualsAccumulationInManyBuckets) {
   check_equals_accumulation({.bucket_bytes = 1, .first_bucket_bytes = 1}, 6);
 }
 
+TEST(DataParallelTest, EqualsAccumulationWhereGradientsAreSent) {
+  check_equals_accumulation({.host_memory = false}, 1);
+  check_equals_accumulation({.bucket_bytes = 1, .first_bucket_bytes = 1, .host_memory = false}, 6);
+}
+
+// Each rank keeps the means of another number of steps: all stay as they were, also when the
+// DataParallel that made them is gone.
+TEST(DataParallelTest, GradientsOfEarlierStepsMayBeHeld) {
+  for (const bool host_memory : {true, false}) {
+    manual_seed(1);
+    const Perceptron reference;
+    std::vector<std::vector<Tensor>> kept;
+    std::vector<std::vector<std::vector<float>>> expected;
+    {
+      manual_seed(1);
+      const DataParallel model(Perceptron(), world(), {.host_memory = host_memory});
+      optim::SGD sgd(model.parameters(), {.lr = 0.1}), other(reference.parameters(), {.lr = 0.1});
+      for (int step = 0; step < 7; ++step) {
+        sgd.zero_grad();
+        loss_of(model(batch_of(step, world().rank(), 5)), step, world().rank()).backward();
+        sgd.step();
+        reference_step(reference, other, step);
+        kept.emplace_back();
+        expected.emplace_back();
+        for (size_t i = 0; i < model.parameters().size(); ++i) {
+          kept.back().push_back(model.parameters()[i].grad());
+          const auto mean = reference.parameters()[i].grad().data().values<float>();
+          expected.back().emplace_back(mean.begin(), mean.end());
+        }
+        if (std::ssize(kept) <= world().rank()) continue;
+        kept.erase(kept.begin());
+        expected.erase(expected.begin());
+      }
+      expect_same_bits(model.module(), reference);
+    }
+    for (size_t step = 0; step < kept.size(); ++step) {
+      for (size_t i = 0; i < kept[step].size(); ++i)
+        EXPECT_THAT(kept[step][i].data().values<float>(),
+                    testing::ElementsAreArray(expected[step][i]));
+    }
+  }
+}
+
 TEST(DataParallelTest, FastIsClose) {
   manual_seed(1);
   const Perceptron reference;
   manual_seed(1);
-  const DataParallel model(Perceptron(), world(), {.reduction = Reduction::kFast});
+  const DataParallel model(Perceptron(), world(),
+                           {.reduction = Reduction::kFast, .host_memory = false});
   optim::SGD sgd(model.parameters(), {.lr = 0.1}), other(reference.parameters(), {.lr = 0.1});
   for (int step = 0; step < 3; ++step) {
     sgd.zero_grad();

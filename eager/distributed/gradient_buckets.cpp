@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 
+#include "eager/distributed/collectives.h"
 #include "ir/buffer_pool.h"
 
 namespace sardonyx::eager::distributed {
@@ -30,6 +31,24 @@ GradientBuckets::GradientBuckets(const nn::NamedTensors& parameters, ProcessGrou
     const size_t limit = at == 0 ? options.first_bucket_bytes : options.bucket_bytes;
     if (bytes_for(dtype, bucket.count) >= limit) open.erase(dtype);
   }
+  if (options_.host_memory && !options_.bfloat16_gradients) share_homes();
+}
+
+void GradientBuckets::share_homes() {
+  size_t bytes = 0;
+  for (Bucket& bucket : buckets_) {
+    bucket.shared = {parameters_[bucket.parameters[0]].second.dtype(), bucket.count, bytes};
+    check_reducible(bucket.shared.dtype, ReduceOp::kMean);
+    bytes = bucket.shared.place(HostValue::kCopies);
+  }
+  host_memory_ = HostMemory::open(group_, bytes);
+  if (!host_memory_) return;
+  for (Bucket& bucket : buckets_) {
+    for (size_t home = 0; home < bucket.homes.size(); ++home) {
+      bucket.homes[home] =
+          host_memory_->tensor(bucket.shared.dtype, bucket.count, bucket.shared.place(home));
+    }
+  }
 }
 
 void GradientBuckets::open(size_t at) {
@@ -37,11 +56,17 @@ void GradientBuckets::open(size_t at) {
   // Of a step that ended with an error; its ranks have made the call all the same.
   if (bucket.done.valid()) wait(at);
   bucket.missing = bucket.parameters.size();
-  if (is_held_alone(bucket.values.buffer())) return;
-  std::swap(bucket.values, bucket.before);
-  if (is_held_alone(bucket.values.buffer())) return;
+  bucket.values = {};
+  for (const sardonyx::Tensor& home : bucket.homes) {
+    if (!is_held_alone(home.buffer())) continue;
+    bucket.values = home;
+    return;
+  }
   const DType dtype = parameters_[bucket.parameters[0]].second.dtype();
   bucket.values = sardonyx::Tensor::zeros(dtype, {bucket.count});
+  if (host_memory_) return;  // the homes are where the other ranks find them
+  std::swap(bucket.homes[0], bucket.homes[1]);
+  bucket.homes[0] = bucket.values;
 }
 
 void GradientBuckets::put(size_t parameter, const sardonyx::Tensor& gradient) {
@@ -59,10 +84,31 @@ void GradientBuckets::put(size_t parameter, const sardonyx::Tensor& gradient) {
 void GradientBuckets::start(size_t at) {
   Bucket& bucket = buckets_[at];
   const std::string what = text("the gradients of bucket ", at);
+  if (host_memory_) {
+    bucket.done = start_in_host_memory(bucket, what);
+    return;
+  }
   const bool is_narrowed = options_.bfloat16_gradients && bucket.values.dtype() == DType::kFloat;
   bucket.done = is_narrowed ? group_.start_mean_in_bfloat16(bucket.values, what)
                             : group_.start_all_reduce(bucket.values, ReduceOp::kMean,
                                                       options_.reduction, what);
+}
+
+// Where both homes hold gradients that the program still has, a third copy takes part in place of
+// the memory that the values are in.
+std::future<void> GradientBuckets::start_in_host_memory(Bucket& bucket, const std::string& what) {
+  size_t copy = 0;
+  while (copy < bucket.homes.size() && bucket.homes[copy].raw() != bucket.values.raw())
+    ++copy;
+  sardonyx::Tensor elsewhere;
+  if (copy == bucket.homes.size()) elsewhere = bucket.values;
+  return group_.start(what, [memory = host_memory_, value = bucket.shared, copy,
+                             elsewhere](const std::atomic<int>& waiting) {
+    std::byte* const shared = memory->piece(memory->rank()) + value.place(copy);
+    if (elsewhere) std::memcpy(shared, elsewhere.raw(), elsewhere.bytes());
+    mean_in_host_memory(*memory, value, copy, waiting);
+    if (elsewhere) std::memcpy(elsewhere.raw(), shared, elsewhere.bytes());
+  });
 }
 
 void GradientBuckets::wait(size_t at) {

@@ -1,11 +1,15 @@
 // The memory in which gradients are reduced, many in one call.
 #pragma once
 
+#include <array>
 #include <future>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "eager/distributed/data_parallel.h"
+#include "eager/distributed/host_memory.h"
 #include "eager/nn/module.h"
 #include "ir/core/tensor.h"
 
@@ -27,6 +31,7 @@ class GradientBuckets {
     return buckets_[bucket].parameters;
   }
   const ProcessGroup& group() const { return group_; }
+  bool uses_host_memory() const { return host_memory_ != nullptr; }
   const DataParallelOptions& options() const { return options_; }
 
   // Means of the step before may still be held as gradients: then the bucket gets other memory.
@@ -45,17 +50,22 @@ class GradientBuckets {
  private:
   struct Bucket {
     std::vector<size_t> parameters;
-    std::vector<int64_t> begins;      // elements of each in `values`
-    int64_t count = 0;                // elements
-    sardonyx::Tensor values, before;  // `before`: the memory of an earlier step
-    size_t missing = 0;               // gradients that have not come yet
+    std::vector<int64_t> begins;  // elements of each in `values`
+    int64_t count = 0;            // elements
+    sardonyx::Tensor values;      // of this step: one of the homes, or memory of its own
+    std::array<sardonyx::Tensor, 2> homes;
+    HostValue shared;    // with `host_memory_`: where the homes are
+    size_t missing = 0;  // gradients that have not come yet
     std::future<void> done;
   };
   sardonyx::Tensor part_of(size_t parameter) const;
+  void share_homes();
+  std::future<void> start_in_host_memory(Bucket& bucket, const std::string& what);
 
   nn::NamedTensors parameters_;
   ProcessGroup group_;
   DataParallelOptions options_;
+  std::shared_ptr<HostMemory> host_memory_;  // null: by MPI
   std::vector<Bucket> buckets_;
   std::vector<std::pair<size_t, size_t>> places_;  // of each parameter: its bucket, and where there
 };

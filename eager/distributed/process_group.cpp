@@ -235,6 +235,13 @@ std::future<void> ProcessGroup::start_all_reduce(sardonyx::Tensor& value, Reduce
   });
 }
 
+std::future<void> ProcessGroup::start(
+    std::string what, std::function<void(const std::atomic<int>& waiting)> call) const {
+  return state_->thread.post(std::move(what), [state = state_.get(), call = std::move(call)] {
+    call(state->channel.waiting);
+  });
+}
+
 void ProcessGroup::wait(std::future<void>& work) const {
   state_->wait(work);
 }

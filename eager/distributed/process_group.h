@@ -1,6 +1,7 @@
 // The processes that train one model, over MPI. A target of its own: sardonyx_distributed.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <future>
 #include <memory>
@@ -71,7 +72,11 @@ class ProcessGroup {
   // Of float32 elements, each rank's rounded to bfloat16 on the way; their sum is taken in float32
   // and in the order of the ranks, and the mean is rounded again.
   std::future<void> start_mean_in_bfloat16(sardonyx::Tensor& value, std::string what) const;
-  // For what start_...() gave; throws what the call threw.
+  // A collective call that is not one of MPI, made by the group's thread in its turn. `call` is
+  // given how many threads wait for the group at the moment.
+  std::future<void> start(std::string what,
+                          std::function<void(const std::atomic<int>& waiting)> call) const;
+  // For what start...() gave; throws what the call threw.
   void wait(std::future<void>& work) const;
 
   struct State;

@@ -235,6 +235,8 @@ int main(int argc, char** argv) {
          "--bucket-bytes", o.parallel.bucket_bytes,
          "gradients that are sent at once; fewer: the last ones are sooner through a network")
       ->check(CLI::PositiveNumber);
+  app.add_flag("!--no-host-memory", o.parallel.host_memory,
+               "send gradients also where all ranks are on one host");
   app.add_flag("--bfloat16-gradients", o.parallel.bfloat16_gradients);
   app.add_option("--checkpoints", o.checkpoints, "a folder to save in, and to go on from");
   app.add_option("--save-every", o.save_every, "steps")->check(CLI::PositiveNumber);
