@@ -232,6 +232,37 @@ TEST_P(OrtEnvTest, sessions_take_all_memory_from_an_allocator_of_the_environment
   ok(api->UnregisterAllocator(env, device));
 }
 
+// As many blocks as ONNX Runtime takes: one for the weight, one for what a run gives.
+TEST_P(OrtEnvTest, sessions_take_a_block_for_each_weight_and_each_output) {
+  OrtMemoryInfo* device = nullptr;
+  ok(api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &device));
+  own(device, api->ReleaseMemoryInfo);
+  CountingAllocator counting(device);
+  ok(api->RegisterAllocator(env, &counting));
+  OrtSessionOptions* with = options();
+  ok(api->AddSessionConfigEntry(with, "session.use_env_allocators", "1"));
+  const std::string model = model_of([](Graph& graph) {
+    Value* x = graph.add_input("X", Type::tensor(DType::kFloat, Dims{3, 2}));
+    GraphEmitter emitter(graph);
+    const Tensor weight = Tensor::of<float>({1, 2, 3, 4, 5, 6}, {3, 2});
+    Value* y = GraphEmitter::unwrap(
+        emitter.call("Mul", {GraphEmitter::wrap(x), emitter.constant(weight)}));
+    graph.rename(*y, "Y");
+    graph.add_output(y);
+  });
+  OrtSession* made = nullptr;
+  ok(api->CreateSessionFromArray(env, model.data(), model.size(), with, &made));
+  OrtValue *x = tensor<float>({1, 2, 3, 4, 5, 6}, {3, 2}), *y = nullptr;
+  const char *input = "X", *output = "Y";
+  ok(api->Run(made, nullptr, &input, &x, 1, &output, 1, &y));
+  EXPECT_EQ(elements_of<float>(y), (std::vector<float>{1, 4, 9, 16, 25, 36}));
+  EXPECT_EQ(counting.given, 2);
+  api->ReleaseValue(y);
+  api->ReleaseSession(made);
+  EXPECT_EQ(counting.taken_back, counting.given);
+  ok(api->UnregisterAllocator(env, device));
+}
+
 TEST_P(OrtEnvTest, sessions_share_an_arena_of_the_environment_and_its_limit) {
   OrtArenaCfg* arena = nullptr;
   const char* key = "max_mem";

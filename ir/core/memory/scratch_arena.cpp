@@ -1,6 +1,9 @@
 #include "ir/core/memory/scratch_arena.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
 
 #include "ir/core/memory/guard_pages.h"
 
@@ -13,6 +16,16 @@ thread_local Scratch* t_scratch = nullptr;
 constexpr size_t kAlignment = 64;
 constexpr size_t kSmallestBlock = 4 << 10;
 
+// The first block holds little but what a run notes about its values. It is not taken from the
+// memory source of a session, which programs expect to be asked for values alone.
+std::shared_ptr<Buffer> first_block() {
+  struct alignas(kAlignment) Block {
+    std::array<std::byte, kSmallestBlock> bytes;
+  };
+  const auto block = std::make_shared_for_overwrite<Block>();
+  return Buffer::borrow(block->bytes.data(), kSmallestBlock, block);
+}
+
 }  // namespace
 
 void* Scratch::do_allocate(size_t bytes, size_t alignment) {
@@ -20,7 +33,9 @@ void* Scratch::do_allocate(size_t bytes, size_t alignment) {
   for (;; ++block_, used_ = 0) {
     if (block_ == blocks_.size()) {
       const size_t usual = blocks_.empty() ? total_ : 2 * blocks_.back()->size();
-      blocks_.push_back(Buffer::allocate(std::max({bytes, usual, kSmallestBlock})));
+      const size_t wanted = std::max(bytes, usual);
+      const bool is_first = blocks_.empty() && wanted <= kSmallestBlock;
+      blocks_.push_back(is_first ? first_block() : Buffer::allocate(wanted));
     }
     const Buffer& block = *blocks_[block_];
     const size_t begin = (used_ + alignment - 1) / alignment * alignment;
