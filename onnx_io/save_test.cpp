@@ -116,6 +116,29 @@ TEST(Save, OuterWeightsAreWrittenOnce) {
   EXPECT_LT(model_bytes(builder.load()).size(), 60000u);
 }
 
+// The output stays sparse; a node that reads the same initializer has a dense tensor.
+TEST(Save, SparseInitializerThatIsAnOutput) {
+  ModelBuilder built(17, 8);
+  const SparseTensor sparse{Tensor::vector<float>({5, 7}), Tensor::vector<int64_t>({1, 4}), {2, 3}};
+  *built.proto.mutable_graph()->add_sparse_initializer() = onnx_export::encode(sparse, "w");
+  auto& output = *built.proto.mutable_graph()->add_output();
+  output.set_name("w");
+  output.mutable_type()->mutable_sparse_tensor_type()->set_elem_type(1);
+  built.graph().node("Neg", {"w"}, {"z"});
+  built.graph().output("z");
+  Model model = built.load();
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto& outputs = model.graph->outputs();
+    ASSERT_EQ(outputs.size(), 2u);
+    EXPECT_EQ(outputs[0]->name, "w");
+    EXPECT_EQ(outputs[0]->type.kind, Type::Kind::kSparseTensor);
+    const Node& negation = *outputs[1]->producer;
+    ASSERT_TRUE(negation.inputs[0]->constant);
+    EXPECT_EQ(negation.inputs[0]->constant->to_doubles(), (std::vector<double>{0, 5, 0, 0, 7, 0}));
+    model = loaded(model_bytes(model));
+  }
+}
+
 TEST(Save, FilesAreReplacedInOneStep) {
   TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "model.onnx";

@@ -186,6 +186,11 @@ std::string Exporter::own_node_name(const std::string& name) {
 }
 
 void Exporter::write_node(const Node& node, GraphProto& graph) {
+  if (node.op->domain == "sardonyx" && node.op->name == "SparseConstant") {
+    const auto sparse = std::get<SparseTensor>(newest_call(node).attrs.at("value"));
+    *graph.add_sparse_initializer() = encode(sparse, names_.of(node.outputs[0]));
+    return;
+  }
   if (node.op->domain == "sardonyx" && !node.op->body) {
     refused_.push_back(full_name(*node.op) + " \"" + node.name + "\"" +
                        (node.source.empty() ? "" : " at " + node.source) +

@@ -1,5 +1,7 @@
 #include "onnx_io/import/importer.h"
 
+#include <algorithm>
+
 #include "ir/core/bools.h"
 #include "ir/core/run_control.h"
 #include "ir/op_def.h"
@@ -25,6 +27,13 @@ constexpr int64_t kOpsetsAreImported = 3;
 // Before this IR version initializers of inputs were constants. A file without a version is read
 // so.
 constexpr int64_t kTakenForMissingIrVersion = 3;
+
+// Whether an initializer comes out as it is.
+bool is_sparse_output(const GraphProto& proto, const std::string& name) {
+  return std::ranges::any_of(proto.output(), [&](const ValueInfoProto& output) {
+    return output.name() == name && output.type().has_sparse_tensor_type();
+  });
+}
 
 // Element types and kinds agree, and no two known dims differ.
 void check_agree(const Type& declared, const Type& actual, std::string_view what) {
@@ -188,6 +197,8 @@ void Importer::add_initializers(NameScope& name_scope, GraphProto& proto) {
     const TensorProto& values = sparse.values();
     if (!counts(values)) continue;
     add(values.name(), [&] {
+      if (is_sparse_output(proto, values.name()))
+        name_scope.sparse_outputs[values.name()] = tensors_.sparse(sparse);
       const Tensor* given =
           given_initializer(name_scope, values.name(), values.data_type(), sparse.dims());
       return given ? *given : tensors_.dense(sparse);
@@ -271,6 +282,18 @@ Type Importer::of_both(const Type& first, const Type& second, const std::string&
   return reconciled(first, second, name);
 }
 
+// What a graph gives whose output is a sparse initializer, which nodes read as the `dense` one.
+// Null: the output is none.
+Value* Importer::sparse_output(NameScope& name_scope, const std::string& name, Value& dense) {
+  const auto found = name_scope.sparse_outputs.find(name);
+  if (found == name_scope.sparse_outputs.end()) return nullptr;
+  GraphEmitter emitter(name_scope.graph);
+  Value* value = GraphEmitter::unwrap(
+      emitter.call("sardonyx::SparseConstant", {}, {{"value", found->second}}));
+  name_scope.graph.take_name(*value, dense);
+  return value;
+}
+
 void Importer::add_outputs(NameScope& name_scope, const GraphProto& proto) {
   for (const ValueInfoProto& output : proto.output()) {
     guarded([&] { return "graph output " + in_quotes(output.name()); }, "",
@@ -283,6 +306,7 @@ void Importer::add_outputs(NameScope& name_scope, const GraphProto& proto) {
                      "is produced by no node, and is no input or initializer");
               }
               Value* value = found->second;
+              if (Value* sparse = sparse_output(name_scope, output.name(), *value)) value = sparse;
               if (const auto declared = name_scope.declared.find(output.name());
                   declared != name_scope.declared.end() && !poisoned_.contains(value) &&
                   !value->producer) {

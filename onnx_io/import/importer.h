@@ -38,6 +38,8 @@ struct NameScope {
   bool names_are_final = true;                     // values keep the names of the file
   std::unordered_map<std::string, Value*> values;  // null: an optional input that was not given
   std::unordered_map<std::string, Type> declared;  // by value_info and outputs
+  // Initializers that are outputs of this type.
+  std::unordered_map<std::string, SparseTensor> sparse_outputs;
 };
 
 // Whether an attribute is a graph or a list of them, not a reference to one.
@@ -83,6 +85,7 @@ class Importer {
   void read_declared(NameScope& name_scope, const onnx_schema::GraphProto& proto);
   Type of_both(const Type& first, const Type& second, const std::string& name) const;
   void add_outputs(NameScope& name_scope, const onnx_schema::GraphProto& proto);
+  Value* sparse_output(NameScope& name_scope, const std::string& name, Value& dense);
   void bind(NameScope& name_scope, const std::string& name, Value* value);
   void check_new_name(const NameScope& name_scope, const std::string& name,
                       std::string_view what) const;

@@ -60,6 +60,31 @@ TEST_P(OrtSparseTest, coordinates) {
           "already has populated");
 }
 
+TEST_P(OrtSparseTest, initializers_that_are_outputs_stay_sparse) {
+  OrtSession* of_one = session(model_of([](Graph& graph) {
+    const SparseTensor sparse{
+        Tensor::vector<float>({5, 6, 7}), Tensor::vector<int64_t>({2, 3, 5}), {3, 4}};
+    GraphEmitter emitter(graph);
+    Value* value =
+        GraphEmitter::unwrap(emitter.call("sardonyx::SparseConstant", {}, {{"value", sparse}}));
+    graph.rename(*value, "values");
+    graph.add_output(value);
+  }));
+  const char* output = "values";
+  OrtValue* value = nullptr;
+  ok(api->Run(of_one, nullptr, nullptr, nullptr, 0, &output, 1, &value));
+  own(value, api->ReleaseValue);
+  OrtTypeInfo* type = nullptr;
+  ok(api->GetTypeInfo(value, &type));
+  ONNXType kind{};
+  ok(api->GetOnnxTypeFromTypeInfo(type, &kind));
+  api->ReleaseTypeInfo(type);
+  EXPECT_EQ(kind, ONNX_TYPE_SPARSETENSOR);
+  EXPECT_EQ(format_of(value), ORT_SPARSE_COO);
+  EXPECT_EQ(values_of(value), floats_);
+  EXPECT_EQ(indices_of<int64_t>(value, ORT_SPARSE_COO_INDICES), (std::vector<int64_t>{2, 3, 5}));
+}
+
 TEST_P(OrtSparseTest, coordinates_are_checked) {
   const int64_t outside[] = {1, 5, 12}, four[] = {0, 1, 2, 3};
   refused(api->FillSparseTensorCoo(fresh(), cpu, &three_, 1, floats_.data(), outside, 3),

@@ -112,6 +112,32 @@ std::vector<Sample> constant_samples() {
   };
 }
 
+// ---- SparseConstant
+// ------------------------------------------------------------------------------------------
+
+struct SparseConstantAttrs {
+  std::optional<SparseTensor> value;
+  static auto fields() { return std::tuple{field("value", &SparseConstantAttrs::value)}; }
+};
+
+void infer_sparse_constant(InferContext& c) {
+  const std::optional<SparseTensor>& value = c.attrs<SparseConstantAttrs>().value;
+  c.require(value.has_value(), "attribute value: expected a sparse tensor, got none");
+  Type type =
+      Type::tensor(require_dtype(c, value->values.dtype(), "T", "value"), to_dims(value->shape));
+  type.kind = Type::Kind::kSparseTensor;
+  c.set(0, std::move(type));
+}
+
+void sparse_constant(const EvalCall& call) {
+  call.outputs[0] = Datum(*call.attrs<SparseConstantAttrs>().value);
+}
+
+// Outputs of samples are dense tensors.
+std::vector<Sample> no_sparse_samples() {
+  return {};
+}
+
 // ---- ConstantOfShape
 // ------------------------------------------------------------------------------------------
 
@@ -440,6 +466,16 @@ std::span<const OpDef> generator_ops() {
        .reference = constant,
        .facts = kPassesValues,
        .samples = constant_samples},
+      {.name = "SparseConstant",
+       .doc = "The sparse tensor `value`, which stays one: a sparse initializer that is an output "
+              "of its graph.",
+       .domain = "sardonyx",
+       .signature = "() -> (output: T)",
+       .types = {{"T", kAnyDType}},
+       .attrs = attr_schema<SparseConstantAttrs>(),
+       .infer = infer_sparse_constant,
+       .evaluate = sparse_constant,
+       .samples = no_sparse_samples},
       {.name = "ConstantOfShape",
        .doc = "A tensor of the shape that the input lists, filled with `value` (default: float 0).",
        .since = 25,
