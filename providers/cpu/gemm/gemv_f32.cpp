@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "providers/cpu/simd/partial_vector-inl.h"
 #include "providers/cpu/simd/register_hint-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,6 +26,18 @@ HWY_INLINE hn::Vec<D> load(D d, const BFloat16* weights) {
   const hn::Rebind<uint16_t, D> narrow;
   const auto bits = hn::LoadU(narrow, reinterpret_cast<const uint16_t*>(weights));
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, bits)));
+}
+
+// The first `count`, less than a vector, and zeros behind them.
+template <class D>
+HWY_INLINE hn::Vec<D> load_first(D d, const float* weights, size_t count) {
+  return load_part(d, weights, count);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load_first(D d, const BFloat16* weights, size_t count) {
+  BFloat16 values[hn::MaxLanes(D())] = {};
+  std::copy_n(weights, count, values);
+  return load(d, values);
 }
 
 // Rows of `a` in one pass over b; further rows find b in the caches.
@@ -221,39 +234,64 @@ void multiply(const GemvArgs<Weight>& p) {
   }
 }
 
-// The sum of a[k] * b[k] over the rest of a row that whole vectors leave.
-template <typename Weight>
-HWY_INLINE float rest_of_dot(const float* a, const Weight* b, size_t count) {
-  const hn::CappedTag<float, 4> small;
-  const hn::CappedTag<float, 1> single;
-  const size_t lanes = hn::Lanes(small);
-  auto total = hn::Zero(small);
-  size_t k = 0;
-  for (; k + lanes <= count; k += lanes)
-    total = hn::MulAdd(hn::LoadU(small, a + k), load(small, b + k), total);
-  auto last = hn::Zero(single);
-  for (; k < count; ++k)
-    last = hn::MulAdd(hn::LoadU(single, a + k), load(single, b + k), last);
-  return hn::GetLane(hn::SumOfLanes(small, total)) + hn::GetLane(last);
+#if HWY_TARGET == HWY_SCALAR
+template <size_t kCount, class D>
+HWY_INLINE void store_sums_of_lanes(D, const hn::Vec<D>* sums, float* to) {
+  for (size_t i = 0; i < kCount; ++i)
+    to[i] = hn::GetLane(sums[i]);
 }
+#else
+// The sums of the blocks of 4 lanes that `v` has.
+template <class D>
+HWY_INLINE auto sum_of_blocks(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+// to[i] = the sum of the lanes of sums[i], in the same order for each: as they are exchanged all of
+// them take hardly longer than one.
+template <size_t kCount, class D>
+HWY_INLINE void store_sums_of_lanes(D d, const hn::Vec<D>* sums, float* to) {
+  static_assert(kCount <= 4);
+  const hn::CappedTag<float, 4> block;
+  const hn::Repartition<uint64_t, D> pairs;
+  const auto folded = [&](size_t i) HWY_ATTR {
+    const auto first = i < kCount ? sums[i] : hn::Zero(d);
+    const auto second = i + 1 < kCount ? sums[i + 1] : hn::Zero(d);
+    const auto both =
+        hn::Add(hn::InterleaveLower(d, first, second), hn::InterleaveUpper(d, first, second));
+    return hn::BitCast(pairs, both);
+  };
+  const auto left = folded(0), right = folded(2);
+  const auto of_blocks = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, left, right)),
+                                 hn::BitCast(d, hn::InterleaveUpper(pairs, left, right)));
+  const auto totals = sum_of_blocks(d, of_blocks);
+  if constexpr (kCount == 4)
+    hn::StoreU(totals, block, to);
+  else
+    store_part(totals, block, to, kCount);
+}
+#endif
 
 constexpr size_t kColumnsAhead = 4;
 
 // Dot products of some rows of a with some rows of b. `fetched` is the number of elements that are
 // prefetched of each row kColumnsAhead later.
-template <size_t kRows, size_t kColumns, bool fetches, typename Weight>
-HWY_INLINE void dots(const GemvArgs<Weight>& p, size_t row, size_t column, size_t fetched) {
-  const hn::ScalableTag<float> d;
-  using V = hn::Vec<hn::ScalableTag<float>>;
+template <size_t kRows, size_t kColumns, bool fetches, class D, typename Weight>
+HWY_INLINE void dots(D d, const GemvArgs<Weight>& p, size_t row, size_t column, size_t fetched) {
+  using V = hn::Vec<D>;
   const size_t lanes = hn::Lanes(d);
   const float* a = p.a + row * p.a_step;
   const Weight* b = p.b + column * p.b_step;
-  V sums[kRows * kColumns];
+  V sums[kRows * kColumns], x[kRows], weights[kColumns];
   for (size_t i = 0; i < kRows * kColumns; ++i)
     sums[i] = hn::Zero(d);
   size_t k = 0;
   for (; k + lanes <= p.depth; k += lanes) {
-    V x[kRows], weights[kColumns];
     for (size_t r = 0; r < kRows; ++r) {
       const V loaded = hn::LoadU(d, a + r * p.a_step + k);
       x[r] = kColumns > 1 ? in_register(loaded) : loaded;
@@ -268,19 +306,23 @@ HWY_INLINE void dots(const GemvArgs<Weight>& p, size_t row, size_t column, size_
     for (size_t i = 0; i < kRows * kColumns; ++i)
       sums[i] = hn::MulAdd(x[i / kColumns], weights[i % kColumns], sums[i]);
   }
-  for (size_t i = 0; i < kRows * kColumns; ++i) {
-    const size_t r = i / kColumns, c = i % kColumns;
-    float total = hn::GetLane(hn::SumOfLanes(d, sums[i]));
-    if (k < p.depth) total += rest_of_dot(a + r * p.a_step + k, b + c * p.b_step + k, p.depth - k);
-    p.out[(row + r) * p.out_step + column + c] = total;
+  if (const size_t rest = p.depth - k; rest > 0) {
+    for (size_t r = 0; r < kRows; ++r)
+      x[r] = load_part(d, a + r * p.a_step + k, rest);
+    for (size_t c = 0; c < kColumns; ++c)
+      weights[c] = load_first(d, b + c * p.b_step + k, rest);
+    for (size_t i = 0; i < kRows * kColumns; ++i)
+      sums[i] = hn::MulAdd(x[i / kColumns], weights[i % kColumns], sums[i]);
   }
+  for (size_t r = 0; r < kRows; ++r)
+    store_sums_of_lanes<kColumns>(d, sums + r * kColumns, p.out + (row + r) * p.out_step + column);
 }
 
-template <size_t kColumns, bool fetches, typename Weight>
-HWY_INLINE size_t all_dots(const GemvArgs<Weight>& p, size_t column, size_t fetched) {
+template <size_t kColumns, bool fetches, class D, typename Weight>
+HWY_INLINE size_t all_dots(D d, const GemvArgs<Weight>& p, size_t column, size_t fetched) {
   for (; column + kColumns <= p.columns; column += kColumns) {
     in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
-      dots<decltype(rows)::value, kColumns, fetches>(p, row, column, fetched);
+      dots<decltype(rows)::value, kColumns, fetches>(d, p, row, column, fetched);
     });
   }
   return column;
@@ -312,19 +354,28 @@ void multiply_row_transposed(const GemvArgs<Weight>& p) {
     V total = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
     for (; k + lanes <= p.depth; k += lanes)
       total = hn::MulAdd(hn::LoadU(d, p.a + k), load(d, b + k), total);
-    p.out[column] = hn::GetLane(hn::SumOfLanes(d, total));
-    if (k < p.depth) p.out[column] += rest_of_dot(p.a + k, b + k, p.depth - k);
+    if (const size_t rest = p.depth - k; rest > 0)
+      total = hn::MulAdd(load_part(d, p.a + k, rest), load_first(d, b + k, rest), total);
+    store_sums_of_lanes<1>(d, &total, p.out + column);
   }
+}
+
+// D has the lanes that rows of b are gone through with.
+template <class D, typename Weight>
+HWY_INLINE void multiply_transposed_by(D d, const GemvArgs<Weight>& p, bool is_large) {
+  constexpr size_t kDepthPerPass = kRegisters / 2 / kRowsAtOnce;
+  const size_t column = is_large ? all_dots<kDepthPerPass, true>(d, p, 0, p.depth)
+                                 : all_dots<kDepthPerPass, false>(d, p, 0, 0);
+  all_dots<1, true>(d, p, column, kFetchedBeginning / 2);
 }
 
 template <typename Weight>
 void multiply_transposed(const GemvArgs<Weight>& p) {
-  constexpr size_t kDepthPerPass = kRegisters / 2 / kRowsAtOnce;
+  constexpr size_t kFew = 8;
   const bool is_large = p.depth * std::max(p.columns, p.all_columns) >= kMinFetched;
+  if (p.depth <= kFew) return multiply_transposed_by(hn::CappedTag<float, kFew>(), p, is_large);
   if (p.rows == 1 && is_large) return multiply_row_transposed(p);
-  const size_t column = is_large ? all_dots<kDepthPerPass, true>(p, 0, p.depth)
-                                 : all_dots<kDepthPerPass, false>(p, 0, 0);
-  all_dots<1, true>(p, column, kFetchedBeginning / 2);
+  multiply_transposed_by(hn::ScalableTag<float>(), p, is_large);
 }
 
 void Gemv(const GemvArgs<float>& p) {
