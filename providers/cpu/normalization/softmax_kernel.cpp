@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "providers/cpu/simd/partial_vector-inl.h"
 #include "providers/cpu/simd/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -132,6 +133,8 @@ void LogSoftmaxRow(const float* in, float* out, size_t count) {
   row.map(in, [&](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, largest), log_sum); });
 }
 
+constexpr size_t kMostColumns = 16;
+
 // As many rows as a vector has lanes, `kLength` elements long (0: `length`), adjacent in
 // memory: vector k holds element k of each.
 template <size_t kLength>
@@ -174,7 +177,7 @@ struct Columns {
   template <bool kLog>
   HWY_INLINE void softmax(const float* in, float* out) const {
     const size_t count = kLength > 0 ? kLength : length;
-    V x[kLongestShortRow];
+    V x[kMostColumns];
     load(in, x);
     V largest = x[0];
     for (size_t k = 1; k < count; ++k)
@@ -198,15 +201,113 @@ struct Columns {
     for (; count >= lanes; count -= lanes, in += lanes * length, out += lanes * length)
       softmax<kLog>(in, out);
     if (count == 0) return;
-    HWY_ALIGN float rest[hn::MaxLanes(D()) * kLongestShortRow] = {};
+    HWY_ALIGN float rest[hn::MaxLanes(D()) * kMostColumns] = {};
     std::copy_n(in, count * length, rest);
     softmax<kLog>(rest, rest);
     std::copy_n(rest, count * length, out);
   }
 };
 
+// A row of up to kVectors vectors, which stays in registers.
+template <size_t kVectors>
+struct RowInVectors {
+  PartialVector<D> last;
+  V x[kVectors];
+
+  HWY_INLINE explicit RowInVectors(size_t length)
+      : last(D(), length - (kVectors - 1) * hn::Lanes(D())) {}
+  static HWY_INLINE size_t at(size_t v) { return v * hn::Lanes(D()); }
+
+  HWY_INLINE void load(const float* in) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v + 1 < kVectors; ++v)
+      x[v] = hn::LoadU(D(), in + at(v));
+    x[kVectors - 1] = last.with(last.load(in + at(kVectors - 1)), set(-HUGE_VALF));
+  }
+  HWY_INLINE void store(float* out) const {
+#pragma GCC unroll 4
+    for (size_t v = 0; v + 1 < kVectors; ++v)
+      hn::StoreU(x[v], D(), out + at(v));
+    last.store(x[kVectors - 1], out + at(kVectors - 1));
+  }
+  HWY_INLINE void subtract_largest() {
+    V largest = x[0];
+#pragma GCC unroll 4
+    for (size_t v = 1; v < kVectors; ++v)
+      largest = hn::Max(largest, x[v]);
+    largest = hn::MaxOfLanes(D(), largest);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v)
+      x[v] = hn::Sub(x[v], largest);
+  }
+  // Their sum; they take the place of the elements if `kept` says so.
+  template <bool kept>
+  HWY_INLINE V exponentials() {
+    V sum = hn::Zero(D());
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      const V value = exp_of_at_most_zero(x[v]);
+      sum = hn::Add(sum, v + 1 < kVectors ? value : last.with(value, hn::Zero(D())));
+      if constexpr (kept) x[v] = value;
+    }
+    return hn::SumOfLanes(D(), sum);
+  }
+};
+
+// One after the other: none waits for the one before.
+template <size_t kVectors>
+void softmax_of_vectors(const float* in, float* out, size_t rows, size_t length) {
+  RowInVectors<kVectors> row(length);
+  for (; rows > 0; --rows, in += length, out += length) {
+    row.load(in);
+    row.subtract_largest();
+    const V factor = hn::Div(set(1), row.template exponentials<true>());
+#pragma GCC unroll 4
+    for (V& x : row.x)
+      x = hn::Mul(x, factor);
+    row.store(out);
+  }
+}
+
+// The logarithms of the sums of as many rows as a vector has lanes are taken at once.
+template <size_t kVectors>
+void log_softmax_of_vectors(const float* in, float* out, size_t rows, size_t length) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  RowInVectors<kVectors> row(length);
+  HWY_ALIGN float sums[hn::MaxLanes(d)] = {};
+  HWY_ALIGN float kept[hn::MaxLanes(d) * hn::MaxLanes(d) * kVectors];
+  for (size_t first = 0; first < rows; first += lanes) {
+    const size_t count = std::min(lanes, rows - first);
+    for (size_t i = 0; i < count; ++i) {
+      row.load(in + (first + i) * length);
+      row.subtract_largest();
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kVectors; ++v)
+        hn::Store(row.x[v], d, kept + (i * kVectors + v) * lanes);
+      sums[i] = hn::GetLane(row.template exponentials<false>());
+    }
+    hn::Store(log_of(hn::Load(d, sums)), d, sums);
+    for (size_t i = 0; i < count; ++i) {
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kVectors; ++v)
+        row.x[v] = hn::Sub(hn::Load(d, kept + (i * kVectors + v) * lanes), set(sums[i]));
+      row.store(out + (first + i) * length);
+    }
+  }
+}
+
+template <bool kLog, size_t kVectors>
+void rows_of_vectors(const float* in, float* out, size_t rows, size_t length) {
+  kLog ? log_softmax_of_vectors<kVectors>(in, out, rows, length)
+       : softmax_of_vectors<kVectors>(in, out, rows, length);
+}
+
+// Columns of more elements take longer to gather than rows do that are half empty.
+constexpr size_t kLongestGathered = HWY_TARGET <= HWY_AVX3 ? 7 : kMostColumns;
+
 template <bool kLog>
-void short_rows(const float* in, float* out, size_t rows, size_t length) {
+void rows_by_columns(const float* in, float* out, size_t rows, size_t length) {
   switch (length) {
     case 2:
       return Columns<2>{length}.rows<kLog>(in, out, rows);
@@ -216,6 +317,25 @@ void short_rows(const float* in, float* out, size_t rows, size_t length) {
       return Columns<4>{length}.rows<kLog>(in, out, rows);
     default:
       return Columns<0>{length}.rows<kLog>(in, out, rows);
+  }
+}
+
+template <bool kLog>
+void short_rows(const float* in, float* out, size_t rows, size_t length) {
+  if (length <= kLongestGathered) return rows_by_columns<kLog>(in, out, rows, length);
+  const size_t lanes = hn::Lanes(D());
+  switch ((length + lanes - 1) / lanes) {
+    case 1:
+      return rows_of_vectors<kLog, 1>(in, out, rows, length);
+    case 2:
+      return rows_of_vectors<kLog, 2>(in, out, rows, length);
+    case 3:
+      return rows_of_vectors<kLog, 3>(in, out, rows, length);
+    case 4:
+      return rows_of_vectors<kLog, 4>(in, out, rows, length);
+    default:
+      for (size_t row = 0; row < rows; ++row, in += length, out += length)
+        kLog ? LogSoftmaxRow(in, out, length) : SoftmaxRow(in, out, length);
   }
 }
 

@@ -16,7 +16,7 @@ float log_sum_exp_row(const float* in, size_t count);
 
 // softmax_row() and log_softmax_row() on `rows` contiguous rows of `length` <= kLongestShortRow
 // elements, several rows at a time. The result of a row does not depend on the others.
-constexpr size_t kLongestShortRow = 16;
+constexpr size_t kLongestShortRow = 64;
 void softmax_short_rows(const float* in, float* out, size_t rows, size_t length);
 void log_softmax_short_rows(const float* in, float* out, size_t rows, size_t length);
 
