@@ -77,6 +77,7 @@ const Provider& cpu_provider() {
                             cpu::label_encoder_kernels(),
                             cpu::dynamic_quantize_lstm_kernels(),
                             cpu::softmax_strided_kernels(),
+                            cpu::softmax_f64_kernels(),
                             cpu::batch_norm_training_kernels(),
                             cpu::relu_grad_kernels()})
       all.insert(all.end(), part.begin(), part.end());
