@@ -115,6 +115,7 @@ const Provider& onednn_provider() {
                                cpu::fully_connected_kernels(),
                                onednn::copy_in_layout_kernels(),
                                onednn::conv_kernels(),
+                               cpu::conv_transpose_nchw_kernels(),
                                cpu::conv_transpose_kernels(),
                                onednn::conv_transpose_bf16_kernels(),
                                onednn::conv_transpose_kernels(),

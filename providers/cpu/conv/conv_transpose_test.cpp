@@ -109,5 +109,53 @@ TEST(Transposed, Activations) {
   }
 }
 
+// Row-major, for readers that want nothing else; the bits are those of the kernel for channels
+// last.
+void check_transposed_planes(const ConvLayer& layer) {
+  const ConvCase c = conv_case_of(layer);
+  SCOPED_TRACE(to_text(layer.x) + " by " + to_text(layer.w));
+  RunOptions options;
+  options.layouts = true;
+  options.constants = 0b110;
+  PreparedRun channels_last = prepared_conv(c, options);
+  EXPECT_EQ(channels_last.prepared().implementation, "transposed");
+  channels_last.run();
+  const Tensor expected = channels_last.outputs()[0];
+  options.layout_readers = false;
+  for (const int threads : {1, 2}) {
+    options.threads = threads;
+    PreparedRun planes = prepared_conv(c, options);
+    EXPECT_EQ(planes.prepared().implementation, "transposed planes");
+    planes.run();
+    const Tensor got = planes.outputs()[0];
+    expect_within(got, c.expected, layer.tolerance, layer.tolerance);
+    EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>()));
+  }
+}
+
+TEST(Transposed, Planes) {
+  for (const int64_t outputs : {1, 3, 16, 45}) {
+    for (const Shape& size : {Shape{8, 8}, {5, 67}, {70, 3}, {20, 130}}) {
+      const auto attrs = window_attrs(1, {2, 2}, {0, 0, 0, 0});
+      check_transposed_planes(transposed(24, outputs, size, {2, 2}, attrs));
+    }
+  }
+  for (const Ints& kernel : {Ints{1, 1}, {1, 3}, {3, 4}, {4, 1}, {2, 7}, {16, 16}}) {
+    const auto attrs = window_attrs(1, kernel, {0, 0, 0, 0});
+    check_transposed_planes(transposed(6, 5, {7, 19}, kernel, attrs));
+  }
+  check_transposed_planes(
+      transposed(300, 7, {16, 16}, {2, 2}, window_attrs(1, {2, 2}, {0, 0, 0, 0})));
+  check_transposed_planes(transposed(4, 8, {9, 9}, {2, 2}, window_attrs(2, {2, 2}, {0, 0, 0, 0})));
+  check_transposed_planes(transposed(12, 5, {200}, {4}, window_attrs(1, {4}, {0, 0}, {1})));
+  ConvLayer bare = transposed(8, 20, {16, 5}, {2, 2}, window_attrs(1, {2, 2}, {0, 0, 0, 0}));
+  bare.has_bias = false;
+  check_transposed_planes(bare);
+  for (const auto& [name, params] : kActivations) {
+    const auto attrs = window_attrs(1, {2, 2}, {0, 0, 0, 0}, {1, 1}, name, params);
+    check_transposed_planes(transposed(16, 9, {9, 50}, {2, 2}, attrs));
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::onednn
