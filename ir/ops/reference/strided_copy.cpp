@@ -339,10 +339,33 @@ void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) 
   }
 }
 
+// How many elements the levels below `level` write without a gap; 0 where there is one.
+int64_t BlockCopy::dense_below(const int64_t* sizes, size_t level) const {
+  int64_t count = 1;
+  for (size_t i = block_.sizes.size() - 1; i > level; --i) {
+    if (sizes[i] != 1 && block_.to_strides[i] != count) return 0;
+    count *= sizes[i];
+  }
+  return count;
+}
+
 // Every level has two elements or more, so there are at most 63 of them.
 template <typename T>
 void BlockCopy::walk(const T* from, T* to, const int64_t* sizes, size_t level) const {
   if (level + 2 == block_.sizes.size()) return copy_inner(from, to, sizes[level], sizes[level + 1]);
+  // What repeats is copied from where it was written, in one run, if a second-level cache has it.
+  constexpr size_t kNearBytes = 768 << 10;
+  if constexpr (!std::is_same_v<T, std::string>) {
+    const bool repeats = block_.from_strides[level] == 0 && sizes[level] > 1;
+    const int64_t run = repeats ? dense_below(sizes, level) : 0;
+    const size_t bytes = static_cast<size_t>(run) * sizeof(T);
+    if (run > 0 && bytes <= kNearBytes) {
+      walk(from, to, sizes, level + 1);
+      for (int64_t i = 1; i < sizes[level]; ++i)
+        std::memcpy(to + i * block_.to_strides[level], to, bytes);
+      return;
+    }
+  }
   for (int64_t i = 0; i < sizes[level]; ++i) {
     walk(from, to, sizes, level + 1);
     from += block_.from_strides[level];

@@ -35,6 +35,7 @@ class BlockCopy {
   // What the two innermost dims, rows and columns, come to.
   enum class InnerLoop : uint8_t { kRuns, kRepeats, kTransposed, kInterleaved, kSteps };
 
+  int64_t dense_below(const int64_t* sizes, size_t level) const;
   template <typename T>
   void walk(const T* from, T* to, const int64_t* sizes, size_t level) const;
   template <typename T>

@@ -57,6 +57,34 @@ TEST(StridedCopyTest, AgreesWithTheDefinition) {
   }
 }
 
+// Blocks that repeat, whole and in parts, without gaps where they are written and with some.
+TEST(StridedCopyTest, RepeatsBlocks) {
+  const std::vector<std::pair<DimValues, Strides>> reads{{{3, 5, 4, 7}, {0, 7, 0, 1}},
+                                                         {{3, 5, 4, 7}, {0, 1, 0, 5}},
+                                                         {{4, 3, 2, 2, 3}, {0, 3, 0, 0, 1}},
+                                                         {{2, 3, 40, 3, 40}, {0, 0, 40, 0, 1}},
+                                                         {{2, 400, 3, 500}, {0, 500, 0, 1}}};
+  for (const auto& [sizes, from_strides] : reads) {
+    for (const int64_t gap : {0, 3}) {
+      StridedBlock block{sizes, from_strides, row_major_strides(Shape(sizes.begin(), sizes.end()))};
+      for (size_t axis = 0; axis + 1 < sizes.size(); ++axis)
+        block.to_strides[axis] += gap * (axis == 1 ? 1 : 0);
+      if (gap > 0) block.to_strides[0] = block.to_strides[1] * sizes[1] + gap;
+      std::vector<int64_t> from(200000);
+      std::iota(from.begin(), from.end(), 0);
+      const size_t size = static_cast<size_t>(block.to_strides[0] * sizes[0]);
+      const std::vector<int64_t> wanted = copied(from, block, size);
+      const BlockCopy copy(DType::kInt64, block);
+      for (const int64_t parts : {1, 2, 7}) {
+        std::vector<int64_t> to(size, -1);
+        for (int64_t part = 0; part < parts; ++part)
+          copy.run_part(from.data(), to.data(), part, parts);
+        ASSERT_EQ(to, wanted) << parts << " parts, gaps of " << gap;
+      }
+    }
+  }
+}
+
 template <typename T>
 void check_transpositions(DType dtype) {
   for (const int64_t columns : {1, 2, 3, 4, 5, 17, 33}) {

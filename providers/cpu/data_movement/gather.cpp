@@ -247,10 +247,17 @@ class GatherElementsKernel : public Kernel {
     const bool is_wrong = dispatch_width(dtype_, [&]<typename T>() {
       const auto width = static_cast<int64_t>(sizeof(T));
       const bool is_last = axis_ + 1 == shape_.size();
+      // Rows that are read in any order are not prefetched by the hardware.
+      const bool expects = is_last && length >= size_ / kElementsOfLine;
+      const auto row_of = [&](int64_t row) {
+        return static_cast<const std::byte*>(args.inputs[0]) + base_of(row) * sizeof(T);
+      };
       return for_each_part(rows_, length * width, threads_, [&](int64_t begin, int64_t end) {
+        const std::byte* next = row_of(begin);
         for (int64_t row = begin; row < end; ++row) {
-          const std::byte* from =
-              static_cast<const std::byte*>(args.inputs[0]) + base_of(row) * sizeof(T);
+          const std::byte* from = next;
+          if (row + 1 < end) next = row_of(row + 1);
+          if (expects) expect_row(next, size_ * width);
           const Index* own = indices + row * length;
           T* out = static_cast<T*>(args.outputs[0]) + row * length;
           // Along the last axis the steps are constants.
@@ -266,6 +273,8 @@ class GatherElementsKernel : public Kernel {
   }
 
  private:
+  static constexpr int64_t kElementsOfLine = 16;
+
   struct RowAxis {
     int64_t size, step;
   };
