@@ -3,7 +3,9 @@
 #include "ir/ops/ml/label_encoder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "ir/core/dtype_convert.h"
 #include "ir/core/dtype_dispatch.h"
@@ -177,37 +179,53 @@ std::optional<int64_t> category_of(T x) {
   }
   return static_cast<int64_t>(x);
 }
-const std::string* category_of(const std::string& x) {
-  return &x;
+
+// From a category to its place; the last one of equal categories counts.
+template <typename Category>
+ElementMap place_map(const std::vector<Category>& categories) {
+  Ints places(categories.size());
+  std::iota(places.begin(), places.end(), int64_t{0});
+  return {Tensor::vector(categories), Tensor::vector(places),
+          Tensor::scalar<int64_t>(ElementTable::kNone), ElementMap::Equals::kLast};
+}
+
+constexpr int64_t kEncodedAtOnce = 256;
+
+template <typename T>
+void find_places(const ElementMap& map, const T* x, int64_t count, int64_t* places) {
+  if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, int64_t>) {
+    map.apply(x, count, places);
+  } else {
+    std::array<int64_t, kEncodedAtOnce> categories;
+    for (int64_t i = 0; i < count; ++i)
+      categories[static_cast<size_t>(i)] = category_of(x[i]).value_or(0);
+    map.apply(categories.data(), count, places);
+    for (int64_t i = 0; i < count; ++i)
+      places[i] = category_of(x[i]) ? places[i] : ElementTable::kNone;
+  }
 }
 
 template <typename T, typename Category>
 void encode_one_hot(const KernelCall& call, const std::vector<Category>& categories, bool zeros) {
-  ElementTable table(categories.size(), scratch());
-  const auto place_of = [&](const Category& category) {
-    return table.find(hash_element(category), [&](int64_t known) {
-      return categories[static_cast<size_t>(known)] == category;
-    });
-  };
-  // The last one of equal categories counts.
-  for (auto i = static_cast<int64_t>(categories.size()); i-- > 0;) {
-    const Category& category = categories[static_cast<size_t>(i)];
-    table.find_or_add(hash_element(category), i, [&](int64_t known) {
-      return categories[static_cast<size_t>(known)] == category;
-    });
-  }
+  const auto map = cached_for_attributes<ElementMap, OneHotEncoderAttrs>(
+      call.raw_attrs, std::is_same_v<T, std::string>,
+      [&](const OneHotEncoderAttrs&) { return place_map(categories); });
   const TensorView& x = call.inputs[0];
+  const auto width = static_cast<int64_t>(categories.size());
   float* y = call.outputs[0].data<float>();
-  std::fill_n(y, call.outputs[0].count(), 0.f);
-  for (int64_t i = 0; i < x.count(); ++i, y += categories.size()) {
-    if (i % (1 << 14) == 0) check_interrupted();
-    const auto category = category_of(x.data<T>()[i]);
-    const int64_t place = category ? place_of(*category) : ElementTable::kNone;
-    if (place != ElementTable::kNone) {
-      y[place] = 1;
-    } else if (!zeros) {
-      fail(ErrorCode::kInvalidArgument, "OneHotEncoder: input X: element ", i, " (", x.data<T>()[i],
-           ") is in no category, and attribute zeros is 0");
+  std::array<int64_t, kEncodedAtOnce> places;
+  for (int64_t begin = 0; begin < x.count(); begin += kEncodedAtOnce) {
+    const int64_t count = std::min(kEncodedAtOnce, x.count() - begin);
+    find_places(*map, x.data<T>() + begin, count, places.data());
+    for (int64_t i = 0; i < count; ++i, y += width) {
+      std::fill_n(y, width, 0.f);  // row by row, while it is near
+      const int64_t place = places[static_cast<size_t>(i)];
+      if (place != ElementTable::kNone) {
+        y[place] = 1;
+      } else if (!zeros) {
+        fail(ErrorCode::kInvalidArgument, "OneHotEncoder: input X: element ", begin + i, " (",
+             x.data<T>()[begin + i], ") is in no category, and attribute zeros is 0");
+      }
     }
   }
 }
@@ -267,16 +285,20 @@ void infer_feature_vectorizer(InferContext& c) {
 // with zeros where it has fewer.
 void feature_vectorizer(const KernelCall& call) {
   const Ints& sizes = call.attrs<FeatureVectorizerAttrs>().inputdimensions;
-  float* y = call.outputs[0].data<float>();
+  constexpr int64_t kRowsPerPoll = 1 << 12;
   const int64_t rows = call.outputs[0].shape[0], width = call.outputs[0].shape[1];
-  std::fill_n(y, rows * width, 0.f);
-  int64_t column = 0;
+  float* column = call.outputs[0].data<float>();
   for (size_t k = 0; k < call.inputs.size(); ++k) {
-    const std::pmr::vector<float> x = read_features<float>(call.inputs[k]);
-    const int64_t features = rows == 0 ? 0 : call.inputs[k].count() / rows;
-    const int64_t wanted = sizes.empty() ? features : sizes[k];
-    for (int64_t row = 0; row < rows; ++row) {
-      std::copy_n(x.data() + row * features, std::min(features, wanted), y + row * width + column);
+    const TensorView& x = call.inputs[k];
+    const bool is_float = x.dtype == DType::kFloat;
+    const auto converted = is_float ? std::pmr::vector<float>(scratch()) : read_features<float>(x);
+    const float* from = is_float ? x.data<float>() : converted.data();
+    const int64_t features = rows == 0 ? 0 : x.count() / rows;
+    const int64_t wanted = sizes.empty() ? features : sizes[k], copied = std::min(features, wanted);
+    for (int64_t row = 0; row < rows; ++row, from += features) {
+      if (row % kRowsPerPoll == 0) check_interrupted();
+      float* rest = std::copy_n(from, copied, column + row * width);
+      std::fill_n(rest, wanted - copied, 0.f);
     }
     column += wanted;
   }

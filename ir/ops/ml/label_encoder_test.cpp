@@ -115,12 +115,44 @@ TEST(OneHotEncoder, UnknownCategories) {
             std::string::npos);
 }
 
+// More elements than are looked up at once, of each type; the last one of equal categories counts.
+TEST(OneHotEncoder, ManyElementsOfEachType) {
+  const Ints categories{5, -3, 5, 1000000, 0};
+  const AttrMap attrs{{"cats_int64s", categories},
+                      {"cats_strings", Strings{"5", "-3", "5", "1000000", "0"}}};
+  Ints numbers;
+  for (int64_t i = 0; i < 700; ++i)
+    numbers.push_back(i % 7 < 5 ? categories[static_cast<size_t>(i % 7)] : i);
+  const auto check = [&](const auto& elements) {
+    const Tensor y =
+        run_op("ai.onnx.ml::OneHotEncoder", {Tensor::vector(elements)}, attrs)[0].tensor();
+    ASSERT_EQ(y.shape(), (Shape{700, 5}));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      for (size_t k = 0; k < 5; ++k) {
+        const bool is_it = numbers[i] == categories[k] && k != 0;
+        ASSERT_EQ(y.values<float>()[i * 5 + k], is_it ? 1.f : 0.f) << i << ", " << k;
+      }
+    }
+  };
+  check(numbers);
+  check(std::vector<float>(numbers.begin(), numbers.end()));
+  check(std::vector<double>(numbers.begin(), numbers.end()));
+  check(std::vector<int32_t>(numbers.begin(), numbers.end()));
+  Strings names;
+  for (const int64_t number : numbers)
+    names.push_back(std::to_string(number));
+  check(names);
+}
+
 TEST(FeatureVectorizer, CutsAndPads) {
   const Datum a = Tensor::of<int64_t>({1, 2, 3, 4}, {2, 2});
   const Datum b = Tensor::of<int64_t>({5, 6}, {2, 1});
   expect_near(run_op("ai.onnx.ml::FeatureVectorizer", {a, b}, {{"inputdimensions", Ints{1, 2}}})[0],
               {1, 5, 0, 3, 6, 0}, 0);
   expect_near(run_op("ai.onnx.ml::FeatureVectorizer", {a, b})[0], {1, 2, 5, 3, 4, 6}, 0);
+  const Datum c = Tensor::of<float>({7, 8, 9, 10}, {2, 2});
+  expect_near(run_op("ai.onnx.ml::FeatureVectorizer", {c, b}, {{"inputdimensions", Ints{3, 1}}})[0],
+              {7, 8, 0, 5, 9, 10, 0, 6}, 0);
   EXPECT_NE(error_of("ai.onnx.ml::FeatureVectorizer", {a, b}, {{"inputdimensions", Ints{1}}}), "");
   EXPECT_NE(error_of("ai.onnx.ml::FeatureVectorizer", {a, Tensor::vector<int64_t>({1, 2, 3})}), "");
 }
