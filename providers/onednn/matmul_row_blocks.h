@@ -8,8 +8,11 @@
 
 namespace sardonyx::onednn {
 
-// Multiplications of one block: a fraction of a second, beside which nothing is lost by the blocks.
+// Multiplications of one call of a primitive: a fraction of a second.
 constexpr int64_t kProductsPerBlock = int64_t{1} << 33;
+// Those of a block of a matrix product, which take one thread 50 ms. Where each block packs the
+// second operand anew, half of it would lose a tenth of the speed.
+constexpr int64_t kProductsPerRowBlock = kProductsPerBlock / 2;
 
 // Makes the kernel of a product of the request's inputs, or of a part of them that `product` tells
 // the dims of.
@@ -19,6 +22,6 @@ using PrepareProduct = std::function<Prepared(const KernelRequest&, const MatMul
 // `prepare` builds for its blocks: blocks of outer batches, or of rows if one batch is too long.
 Prepared prepare_in_blocks(const KernelRequest& request, const MatMulSpec& product,
                            const PrepareProduct& prepare,
-                           int64_t products_per_block = kProductsPerBlock);
+                           int64_t products_per_block = kProductsPerRowBlock);
 
 }  // namespace sardonyx::onednn

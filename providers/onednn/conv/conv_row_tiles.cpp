@@ -14,7 +14,7 @@ using Kind = TiledConvolution::Kind;
 // Dims of images.
 constexpr size_t kImages = 0, kRows = 2;
 constexpr int64_t kTileChannels = 16;  // channels in a block
-// Multiplications of a tile: fewer than of a GEMM block, since convolutions are slower per product.
+// Multiplications of a tile: fewer than a call may have, since convolutions are slower per product.
 constexpr double kProductsPerTile = static_cast<double>(kProductsPerBlock) / 2;
 
 struct RowRange {
