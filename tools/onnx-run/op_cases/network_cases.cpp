@@ -39,6 +39,10 @@ void add_convolutions(std::vector<OpCase>& cases) {
   cases.push_back(
       {"ConvTranspose", "", {image(64, 28), weight({64, 32, 2, 2})}, {{"strides", Ints{2, 2}}}});
   cases.push_back({"ConvTranspose",
+                   "to an image",
+                   {image(128, 48), weight({128, 3, 2, 2})},
+                   {{"strides", Ints{2, 2}}}});
+  cases.push_back({"ConvTranspose",
                    "4x4",
                    {image(32, 28), weight({32, 32, 4, 4})},
                    {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}}});

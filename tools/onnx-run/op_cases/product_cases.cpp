@@ -77,6 +77,12 @@ void add_attention(std::vector<OpCase>& cases) {
                     input({1, 12, 255, 64}), input({1, 12, 255, 64})},
                    {},
                    3});
+  cases.push_back({"Attention",
+                   "decode, small heads",
+                   {input({1, 32, 1, 8}), input({1, 32, 1, 8}), input({1, 32, 1, 8}), none(),
+                    input({1, 32, 255, 8}), input({1, 32, 255, 8})},
+                   {},
+                   3});
   cases.push_back({"RotaryEmbedding",
                    "",
                    {input({1, 12, 128, 64}), weight({128, 32}), weight({128, 32}),
@@ -123,11 +129,15 @@ void add_reductions(std::vector<OpCase>& cases) {
     cases.push_back({op, "rows", {input({256, 1024})}});
     cases.push_back({op, "channels", {input({1, 21, 128, 128})}, {{"axis", int64_t{1}}}});
   }
-  for (const int64_t length : {2, 4, 10})
+  for (const int64_t length : {2, 4, 10, 16, 32})
     cases.push_back({"Softmax", text("rows of ", length), {input({4096, length})}});
   cases.push_back({"LogSoftmax", "rows of 10", {input({4096, 10})}});
   cases.push_back({"Softmax", "float16", {input({256, 1024}, DType::kFloat16)}});
-  cases.push_back({"Softmax", "double", {input({256, 1024}, DType::kDouble)}});
+  for (const char* op : {"Softmax", "LogSoftmax"}) {
+    cases.push_back({op, "double", {input({256, 1024}, DType::kDouble)}});
+    cases.push_back(
+        {op, "double channels", {input({1, 21, 4096}, DType::kDouble)}, {{"axis", int64_t{1}}}});
+  }
 }
 
 void add_losses(std::vector<OpCase>& cases) {
