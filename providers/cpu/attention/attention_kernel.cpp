@@ -1,5 +1,6 @@
 #include "providers/cpu/attention/attention_kernel.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -24,7 +25,7 @@ HWY_INLINE V weight_of(V x) {
   return hn::IfThenZeroElse(hn::Lt(x, set(-87)), times_power_of_two(exp_of_rest, n));
 }
 
-float Exponentials(float* scores, size_t count, float scale, float greatest) {
+HWY_INLINE float exponentials_of(float* scores, size_t count, float scale, float greatest) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   const V factor = hn::Set(d, scale), most = hn::Set(d, greatest);
@@ -43,7 +44,7 @@ float Exponentials(float* scores, size_t count, float scale, float greatest) {
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-float GreatestScore(const float* scores, size_t count) {
+HWY_INLINE float greatest_of(const float* scores, size_t count) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V most = set(-HUGE_VALF), other = most;
@@ -60,6 +61,14 @@ float GreatestScore(const float* scores, size_t count) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(most, other)));
 }
 
+float Exponentials(float* scores, size_t count, float scale, float greatest) {
+  return exponentials_of(scores, count, scale, greatest);
+}
+
+float GreatestScore(const float* scores, size_t count) {
+  return greatest_of(scores, count);
+}
+
 void ScaleRow(float* row, size_t count, float factor) {
   const D d;
   const size_t lanes = hn::Lanes(d);
@@ -68,6 +77,30 @@ void ScaleRow(float* row, size_t count, float factor) {
     hn::StoreU(hn::Mul(hn::LoadU(d, row + i), set(factor)), d, row + i);
   if (i < count)
     store_part(hn::Mul(load_part(d, row + i, count - i), set(factor)), d, row + i, count - i);
+}
+
+// In one call for all rows: none waits for the one before.
+void WeighRows(const FloatRows& scores, float scale, float* greatest, float* sums) {
+  float* row = scores.at;
+  for (size_t i = 0; i < scores.rows; ++i, row += scores.step) {
+    greatest[i] = std::max(-HUGE_VALF, scale * greatest_of(row, scores.count));
+    // Minus infinities alone give weights of 0, and so a sum of 0.
+    const float shift = greatest[i] == -HUGE_VALF ? 0 : greatest[i];
+    sums[i] = exponentials_of(row, scores.count, scale, shift);
+  }
+}
+
+void DivideRows(const FloatRows& rows, const float* sums) {
+  const D d;
+  const size_t lanes = hn::Lanes(d), whole = rows.count - rows.count % lanes;
+  float* row = rows.at;
+  for (size_t i = 0; i < rows.rows; ++i, row += rows.step) {
+    const V factor = hn::Div(set(1), set(sums[i]));
+    for (size_t k = 0; k < whole; k += lanes)
+      hn::StoreU(hn::Mul(hn::LoadU(d, row + k), factor), d, row + k);
+    if (const size_t rest = rows.count - whole; rest > 0)
+      store_part(hn::Mul(load_part(d, row + whole, rest), factor), d, row + whole, rest);
+  }
 }
 
 struct LineOfScores {
@@ -200,6 +233,8 @@ HWY_EXPORT(Exponentials);
 HWY_EXPORT(GreatestScore);
 HWY_EXPORT(ScaleScores);
 HWY_EXPORT(ScaleRow);
+HWY_EXPORT(WeighRows);
+HWY_EXPORT(DivideRows);
 HWY_EXPORT(RotatePairs);
 
 float greatest_score(const float* scores, size_t count) {
@@ -216,6 +251,14 @@ float exponentials(float* scores, size_t count, float scale, float greatest) {
 
 void scale_row(float* row, size_t count, float factor) {
   HWY_DYNAMIC_DISPATCH(ScaleRow)(row, count, factor);
+}
+
+void weigh_rows(const FloatRows& scores, float scale, float* greatest, float* sums) {
+  HWY_DYNAMIC_DISPATCH(WeighRows)(scores, scale, greatest, sums);
+}
+
+void divide_rows(const FloatRows& rows, const float* sums) {
+  HWY_DYNAMIC_DISPATCH(DivideRows)(rows, sums);
 }
 
 void rotate_pairs(const float* x, const float* cosines, const float* sines, size_t count,

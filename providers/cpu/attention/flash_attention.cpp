@@ -161,9 +161,23 @@ void HeadAttention::score(const AttentionHead& head, const Block& block, const W
   gemv(product);
 }
 
+// Whether the scores of all queries with all keys count, as they are.
+bool HeadAttention::sees_all(const AttentionHead& head, const Block& block) const {
+  if (head.added.at || head.kept.at || f_.scale <= 0) return false;
+  return seen(head, block.queries.begin).end >= block.keys.end &&
+         seen(head, block.queries.end - 1).begin <= block.keys.begin;
+}
+
 // Online softmax: exponentiates the scores, and rescales the accumulated sums to the new maximum.
 void HeadAttention::weigh(const AttentionHead& head, const Block& block, const Work& work) const {
   const auto [begin, end] = block.keys;
+  if (block.is_first && sees_all(head, block)) {
+    const auto queries = static_cast<size_t>(block.queries.end - block.queries.begin);
+    const FloatRows scores{work.scores, static_cast<size_t>(score_step_), queries,
+                           static_cast<size_t>(end - begin)};
+    return weigh_rows(scores, f_.scale, work.greatest + block.queries.begin,
+                      work.sums + block.queries.begin);
+  }
   for (int64_t i = block.queries.begin; i < block.queries.end; ++i) {
     float* row = work.scores + (i - block.queries.begin) * score_step_;
     const KeyRange own = seen(head, i);
@@ -212,6 +226,12 @@ void HeadAttention::mix(const AttentionHead& head, const Block& block, const Wor
 void HeadAttention::finish(const AttentionHead& head, int64_t first, int64_t last,
                            const Work& work) const {
   const auto size = static_cast<size_t>(f_.value_size);
+  const auto is_positive = [](float sum) { return sum > 0; };
+  if (std::all_of(work.sums + first, work.sums + last, is_positive)) {
+    const FloatRows rows{head.out + first * f_.out_step, static_cast<size_t>(f_.out_step),
+                         static_cast<size_t>(last - first), size};
+    return divide_rows(rows, work.sums + first);
+  }
   for (int64_t i = first; i < last; ++i) {
     float* out = head.out + i * f_.out_step;
     if (work.sums[i] > 0) {

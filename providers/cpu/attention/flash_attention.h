@@ -83,6 +83,7 @@ class HeadAttention {
   void run_block(const AttentionHead& head, const Block& block, const Work& work) const;
   void pack(const AttentionHead& head, KeyRange keys, const Work& work) const;
   void score(const AttentionHead& head, const Block& block, const Work& work) const;
+  bool sees_all(const AttentionHead& head, const Block& block) const;
   void weigh(const AttentionHead& head, const Block& block, const Work& work) const;
   void mix(const AttentionHead& head, const Block& block, const Work& work) const;
   void finish(const AttentionHead& head, int64_t first, int64_t last, const Work& work) const;
