@@ -71,6 +71,7 @@ HWY_INLINE size_t add_products(D d, const GemvArgs<Weight>& p, size_t row, size_
   if (column + lanes > end) return column;
   const float* a = p.a + row * p.a_step + first;
   V x[kRows * kDepth];
+#pragma GCC unroll 32  // or they are elements of an array in memory
   for (size_t i = 0; i < kRows * kDepth; ++i) {
     x[i] = in_register(hn::Set(d, a[i / kDepth * p.a_step + i % kDepth]));
   }
