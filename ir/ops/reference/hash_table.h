@@ -22,32 +22,20 @@ Word word_at(const char* from) {
   return word;
 }
 
-// The two ends of 4 to 16 characters, which overlap: without a branch, as wyhash reads them, since
-// no processor foresees the lengths of texts.
-struct CharacterEnds {
-  uint64_t first, last;
-  bool operator==(const CharacterEnds&) const = default;
-};
-inline CharacterEnds ends_of(std::string_view characters) {
-  constexpr size_t kWord = sizeof(uint32_t);
-  const char* const begin = characters.data();
-  const char* const last = begin + characters.size() - kWord;
-  const size_t inwards = characters.size() / (2 * kWord) * kWord;  // none where a word reaches half
-  const auto joined = [](uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; };
-  return {joined(word_at<uint32_t>(begin), word_at<uint32_t>(begin + inwards)),
-          joined(word_at<uint32_t>(last), word_at<uint32_t>(last - inwards))};
-}
-
-// Most strings are short, and compared without a call.
+// Most strings are short, and compared without a call: by words that overlap.
 inline bool same_characters(std::string_view a, std::string_view b) {
   const size_t count = a.size();
   if (count != b.size()) return false;
+  const auto ends_alike = [&]<typename Word>(Word) {
+    const size_t last = count - sizeof(Word);
+    return word_at<Word>(a.data()) == word_at<Word>(b.data()) &&
+           word_at<Word>(a.data() + last) == word_at<Word>(b.data() + last);
+  };
   if (count > 2 * sizeof(uint64_t)) return a == b;
-  if (count >= sizeof(uint32_t)) return ends_of(a) == ends_of(b);
-  if (count < sizeof(uint16_t)) return count == 0 || a[0] == b[0];
-  const size_t last = count - sizeof(uint16_t);
-  return word_at<uint16_t>(a.data()) == word_at<uint16_t>(b.data()) &&
-         word_at<uint16_t>(a.data() + last) == word_at<uint16_t>(b.data() + last);
+  if (count >= sizeof(uint64_t)) return ends_alike(uint64_t{});
+  if (count >= sizeof(uint32_t)) return ends_alike(uint32_t{});
+  if (count >= sizeof(uint16_t)) return ends_alike(uint16_t{});
+  return count == 0 || a[0] == b[0];
 }
 
 // Numbers as tables and groups see them: all NaNs are one element, and so are the two zeros.
@@ -70,21 +58,21 @@ inline uint64_t folded_product(uint64_t a, uint64_t b) {
 }
 
 // Most strings are short, and hashed without a call: by one product of words that overlap, so that
-// none is read in part and lengths of 4 to 16, which texts mix, take the same way.
+// none is read in part and lengths of 8 to 16, which texts mix, take the same way.
 inline uint64_t hash_characters(std::string_view characters) {
   constexpr uint64_t kFirst = 0xa0761d6478bd642fu, kLast = 0xe7037ed1a0b428dbu;  // wyhash's
   constexpr size_t kWord = sizeof(uint64_t), kHalf = sizeof(uint32_t);
   const char* at = characters.data();
   const char* const end = at + characters.size();
   uint64_t hash = characters.size() * kLast, first = 0, last = 0;
-  if (characters.size() > 2 * kWord) {
+  if (characters.size() >= kWord) {
     for (; static_cast<size_t>(end - at) > 2 * kWord; at += 2 * kWord)
       hash = folded_product(word_at<uint64_t>(at) ^ kFirst, word_at<uint64_t>(at + kWord) ^ hash);
-    first = word_at<uint64_t>(end - 2 * kWord);
+    first = word_at<uint64_t>(characters.size() > 2 * kWord ? end - 2 * kWord : at);
     last = word_at<uint64_t>(end - kWord);
   } else if (characters.size() >= kHalf) {
-    const CharacterEnds ends = ends_of(characters);
-    first = ends.first, last = ends.last;
+    first = word_at<uint32_t>(at);
+    last = word_at<uint32_t>(end - kHalf);
   } else if (!characters.empty()) {
     first = word_at<uint8_t>(at) | uint64_t{word_at<uint8_t>(at + characters.size() / 2)} << 8;
     last = word_at<uint8_t>(end - 1);
