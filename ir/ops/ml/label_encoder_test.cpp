@@ -150,8 +150,8 @@ TEST(FeatureVectorizer, CutsAndPads) {
   expect_near(run_op("ai.onnx.ml::FeatureVectorizer", {a, b}, {{"inputdimensions", Ints{1, 2}}})[0],
               {1, 5, 0, 3, 6, 0}, 0);
   expect_near(run_op("ai.onnx.ml::FeatureVectorizer", {a, b})[0], {1, 2, 5, 3, 4, 6}, 0);
-  const Datum c = Tensor::of<float>({7, 8, 9, 10}, {2, 2});
-  expect_near(run_op("ai.onnx.ml::FeatureVectorizer", {c, b}, {{"inputdimensions", Ints{3, 1}}})[0],
+  const Datum c = Tensor::of<float>({7, 8, 9, 10}, {2, 2}), d = Tensor::of<float>({5, 6}, {2, 1});
+  expect_near(run_op("ai.onnx.ml::FeatureVectorizer", {c, d}, {{"inputdimensions", Ints{3, 1}}})[0],
               {7, 8, 0, 5, 9, 10, 0, 6}, 0);
   EXPECT_NE(error_of("ai.onnx.ml::FeatureVectorizer", {a, b}, {{"inputdimensions", Ints{1}}}), "");
   EXPECT_NE(error_of("ai.onnx.ml::FeatureVectorizer", {a, Tensor::vector<int64_t>({1, 2, 3})}), "");

@@ -1,7 +1,8 @@
 // ConvTranspose and FusedConvTranspose in float32 on planes of pixels (NCHW), for windows that
 // neither overlap nor leave gaps and an image that is row-major where it comes from and where it is
 // read: the weights times a matrix of pixels gives a plane for each tap, and these are interleaved.
-// Pixels are packed a few panels at a time. Elements are the bits that conv_transpose gives.
+// Pixels are packed a few panels at a time. Without groups, elements are the bits that
+// conv_transpose gives.
 #include <algorithm>
 
 #include "ir/core/threading/interruptible_loops.h"

@@ -257,12 +257,8 @@ class GatherElementsKernel : public Kernel {
         for (int64_t row = begin; row < end; ++row) {
           const std::byte* from = next;
           if (row + 1 < end) next = row_of(row + 1);
-          if (expects) expect_row(next, size_ * width);
-          const Index* own = indices + row * length;
-          T* out = static_cast<T*>(args.outputs[0]) + row * length;
-          // Along the last axis the steps are constants.
-          if (is_last ? gather_checked(from, width, 0, own, length, size_, out)
-                      : gather_checked(from, step_ * width, width, own, length, size_, out))
+          if (gather_row<T>(from, expects ? next : nullptr, indices + row * length,
+                            static_cast<T*>(args.outputs[0]) + row * length))
             return true;
         }
         return false;
@@ -278,6 +274,28 @@ class GatherElementsKernel : public Kernel {
   struct RowAxis {
     int64_t size, step;
   };
+  // Gathers a row in pieces, each of which prefetches as much of the row `next`, if there is one.
+  // Returns whether it met an index that is out of range.
+  template <typename T>
+  bool gather_row(const std::byte* from, const std::byte* next, const Index* indices,
+                  T* out) const {
+    constexpr auto width = static_cast<int64_t>(sizeof(T));
+    constexpr int64_t kPiece = 4096 / width;
+    const int64_t length = shape_.back();
+    const bool is_last = axis_ + 1 == shape_.size();
+    for (int64_t first = 0; first < length; first += kPiece) {
+      const int64_t count = std::min(kPiece, length - first);
+      if (next && first < size_)
+        expect_row(next + first * width, std::min(kPiece, size_ - first) * width);
+      // Along the last axis the steps are constants.
+      const bool is_wrong =
+          is_last ? gather_checked(from, width, 0, indices + first, count, size_, out + first)
+                  : gather_checked(from + first * width, step_ * width, width, indices + first,
+                                   count, size_, out + first);
+      if (is_wrong) return true;
+    }
+    return false;
+  }
   // Of the data, without the axis. Divisions take as long as some elements: one for each axis but
   // the outermost.
   size_t base_of(int64_t row) const {

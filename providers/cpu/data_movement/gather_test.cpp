@@ -58,6 +58,9 @@ const Case kCases[] = {
     // Axes that are passed as one, and such that are not.
     {"GatherElements", {3, 4, 5, 90}, {3, 4, 5, 130}, {{"axis", int64_t{-1}}}, 90},
     {"GatherElements", {3, 4, 5, 90}, {2, 4, 3, 130}, {{"axis", int64_t{-1}}}, 90},
+    {"GatherElements", {9, 1100}, {8, 2500}, {{"axis", int64_t{-1}}}, 1100},  // pieces of a row
+    {"GatherElements", {5, 6000}, {4, 3000}, {{"axis", int64_t{-1}}}, 6000},
+    {"GatherElements", {20, 3000}, {30, 2500}, {}, 20},
     {"GatherElements", {3, 4, 90, 6}, {3, 4, 50, 6}, {{"axis", int64_t{2}}}, 90},
     {"GatherElements", {2, 90, 3, 6}, {2, 50, 3, 5}, {{"axis", int64_t{1}}}, 90},
     {"GatherElements", {90, 4, 1, 6}, {200, 4, 1, 6}, {}, 90},
