@@ -17,12 +17,6 @@ namespace {
 
 constexpr DTypeSet kReal{DType::kFloat, DType::kFloat16, DType::kBFloat16};
 
-// Value `index` of `bits` bits each, the first in the lowest bits of the first byte.
-int unpack_bits(const uint8_t* data, int64_t index, int bits) {
-  const int per_byte = 8 / bits;
-  return data[index / per_byte] >> (index % per_byte * bits) & ((1 << bits) - 1);
-}
-
 std::vector<float> read_floats(const TensorView& x) {
   std::vector<float> out(static_cast<size_t>(x.count()));
   load_numbers<float>(x.dtype, x.raw, 0, 1, x.count(), out.data());

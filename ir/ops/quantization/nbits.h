@@ -37,6 +37,12 @@ struct GatherBlockAttrs {
   }
 };
 
+// Value `index` of `bits` bits each, the first in the lowest bits of the first byte.
+inline int unpack_bits(const uint8_t* data, int64_t index, int bits) {
+  const int per_byte = 8 / bits;
+  return data[index / per_byte] >> (index % per_byte * bits) & ((1 << bits) - 1);
+}
+
 // Values in one element of a stored tensor: several only where uint8 holds fewer bits.
 inline int64_t values_per_element(DType dtype, const GatherBlockAttrs& attrs) {
   return dtype == DType::kUInt8 ? 8 / attrs.bits : 1;
