@@ -24,17 +24,6 @@ Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B, const Te
   static const OpRow row("com.microsoft::NhwcFusedConv", fields_of(attrs));
   return row.call({X, W, B, Z}, &attrs, loc);
 }
-std::vector<Tensor> CausalConvWithState(const Tensor& input, const Tensor& weight,
-    const Tensor& bias, const Tensor& past_state, const CausalConvWithStateAttrs& attrs, Loc loc) {
-  static const OpRow row("com.microsoft::CausalConvWithState", fields_of(attrs));
-  return row.call_many({input, weight, bias, past_state}, &attrs, 2, loc);
-}
-std::vector<Tensor> LinearAttention(const Tensor& query, const Tensor& key, const Tensor& value,
-    const Tensor& past_state, const Tensor& decay, const Tensor& beta,
-    const LinearAttentionAttrs& attrs, Loc loc) {
-  static const OpRow row("com.microsoft::LinearAttention", fields_of(attrs));
-  return row.call_many({query, key, value, past_state, decay, beta}, &attrs, 2, loc);
-}
 Tensor ConvTransposeWithDynamicPads(const Tensor& X, const Tensor& W, const Tensor& Pads,
     const Tensor& B, const ConvTransposeWithDynamicPadsAttrs& attrs, Loc loc) {
   static const OpRow row("com.microsoft::ConvTransposeWithDynamicPads", fields_of(attrs));
@@ -464,6 +453,122 @@ std::vector<Tensor> BifurcationDetector(const Tensor& src_tokens, const Tensor& 
 Tensor DynamicTimeWarping(const Tensor& input, Loc loc) {
   static const OpRow row("com.microsoft::DynamicTimeWarping");
   return row.call({input}, nullptr, loc);
+}
+Tensor MoE(const Tensor& input, const Tensor& router_probs, const Tensor& fc1_experts_weights,
+    const Tensor& fc1_experts_bias, const Tensor& fc2_experts_weights,
+    const Tensor& fc2_experts_bias, const Tensor& fc3_experts_weights,
+    const Tensor& fc3_experts_bias, const MoEAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::MoE", fields_of(attrs));
+  return row.call({input, router_probs, fc1_experts_weights, fc1_experts_bias, fc2_experts_weights,
+      fc2_experts_bias, fc3_experts_weights, fc3_experts_bias}, &attrs, loc);
+}
+Tensor QMoE(const Tensor& input, const Tensor& router_probs, const Tensor& fc1_experts_weights,
+    const Tensor& fc1_scales, const Tensor& fc1_experts_bias, const Tensor& fc2_experts_weights,
+    const Tensor& fc2_scales, const Tensor& fc2_experts_bias, const Tensor& fc3_experts_weights,
+    const Tensor& fc3_scales, const Tensor& fc3_experts_bias, const Tensor& fc1_zero_points,
+    const Tensor& fc2_zero_points, const Tensor& fc3_zero_points, const Tensor& router_weights,
+    const Tensor& fc1_global_scale, const Tensor& fc2_global_scale, const Tensor& fc1_act_scale,
+    const Tensor& fc2_act_scale, const Tensor& fc1_act_block_scale,
+    const Tensor& fc2_act_block_scale, const QMoEAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::QMoE", fields_of(attrs));
+  return row.call({input, router_probs, fc1_experts_weights, fc1_scales, fc1_experts_bias,
+      fc2_experts_weights, fc2_scales, fc2_experts_bias, fc3_experts_weights, fc3_scales,
+      fc3_experts_bias, fc1_zero_points, fc2_zero_points, fc3_zero_points, router_weights,
+      fc1_global_scale, fc2_global_scale, fc1_act_scale, fc2_act_scale, fc1_act_block_scale,
+      fc2_act_block_scale}, &attrs, loc);
+}
+std::vector<Tensor> LinearAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& past_state, const Tensor& decay, const Tensor& beta,
+    const LinearAttentionAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::LinearAttention", fields_of(attrs));
+  return row.call_many({query, key, value, past_state, decay, beta}, &attrs, 2, loc);
+}
+Tensor LinearAttentionGate(const Tensor& a, const Tensor& dt_bias, const Tensor& decay_scale,
+    const Tensor& b, Loc loc) {
+  static const OpRow row("com.microsoft::LinearAttentionGate");
+  return row.call({a, dt_bias, decay_scale, b}, nullptr, loc);
+}
+std::vector<Tensor> LinearAttentionGateOutputs(size_t outputs, const Tensor& a,
+    const Tensor& dt_bias, const Tensor& decay_scale, const Tensor& b, Loc loc) {
+  static const OpRow row("com.microsoft::LinearAttentionGate");
+  return row.call_many({a, dt_bias, decay_scale, b}, nullptr, outputs, loc);
+}
+Tensor GatedRMSNorm(const Tensor& X, const Tensor& scale, const Tensor& gate,
+    const GatedRMSNormAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::GatedRMSNorm", fields_of(attrs));
+  return row.call({X, scale, gate}, &attrs, loc);
+}
+Tensor GatedAdd(const Tensor& X, const Tensor& Y, const Tensor& gate, Loc loc) {
+  static const OpRow row("com.microsoft::GatedAdd");
+  return row.call({X, Y, gate}, nullptr, loc);
+}
+std::vector<Tensor> CausalConvWithState(const Tensor& input, const Tensor& weight,
+    const Tensor& bias, const Tensor& past_state, const CausalConvWithStateAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::CausalConvWithState", fields_of(attrs));
+  return row.call_many({input, weight, bias, past_state}, &attrs, 2, loc);
+}
+Tensor PackedMultiHeadAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& bias, const Tensor& token_offset, const Tensor& cumulative_sequence_length,
+    const Tensor& attention_bias, const PackedMultiHeadAttentionAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::PackedMultiHeadAttention", fields_of(attrs));
+  return row.call({query, key, value, bias, token_offset, cumulative_sequence_length,
+      attention_bias}, &attrs, loc);
+}
+Tensor BiasAdd(const Tensor& X, const Tensor& bias, const Tensor& skip, Loc loc) {
+  static const OpRow row("com.microsoft::BiasAdd");
+  return row.call({X, bias, skip}, nullptr, loc);
+}
+Tensor BiasSplitGelu(const Tensor& X, const Tensor& bias, Loc loc) {
+  static const OpRow row("com.microsoft::BiasSplitGelu");
+  return row.call({X, bias}, nullptr, loc);
+}
+Tensor BiasSoftmax(const Tensor& data, const Tensor& bias, const BiasSoftmaxAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::BiasSoftmax", fields_of(attrs));
+  return row.call({data, bias}, &attrs, loc);
+}
+Tensor BiasDropout(const Tensor& data, const Tensor& bias, const Tensor& residual,
+    const Tensor& ratio, const Tensor& training_mode, const BiasDropoutAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::BiasDropout", fields_of(attrs));
+  return row.call({data, bias, residual, ratio, training_mode}, &attrs, loc);
+}
+std::vector<Tensor> BiasDropoutOutputs(size_t outputs, const Tensor& data, const Tensor& bias,
+    const Tensor& residual, const Tensor& ratio, const Tensor& training_mode,
+    const BiasDropoutAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::BiasDropout", fields_of(attrs));
+  return row.call_many({data, bias, residual, ratio, training_mode}, &attrs, outputs, loc);
+}
+Tensor GroupNorm(const Tensor& X, const Tensor& gamma, const Tensor& beta,
+    const GroupNormAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::GroupNorm", fields_of(attrs));
+  return row.call({X, gamma, beta}, &attrs, loc);
+}
+Tensor SkipGroupNorm(const Tensor& X, const Tensor& gamma, const Tensor& beta, const Tensor& skip,
+    const Tensor& bias, const SkipGroupNormAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::SkipGroupNorm", fields_of(attrs));
+  return row.call({X, gamma, beta, skip, bias}, &attrs, loc);
+}
+std::vector<Tensor> SkipGroupNormOutputs(size_t outputs, const Tensor& X, const Tensor& gamma,
+    const Tensor& beta, const Tensor& skip, const Tensor& bias, const SkipGroupNormAttrs& attrs,
+    Loc loc) {
+  static const OpRow row("com.microsoft::SkipGroupNorm", fields_of(attrs));
+  return row.call_many({X, gamma, beta, skip, bias}, &attrs, outputs, loc);
+}
+Tensor IsAllFinite(const std::vector<Tensor>& input, const IsAllFiniteAttrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::IsAllFinite", fields_of(attrs));
+  return row.call(input, &attrs, loc);
+}
+Tensor ComplexMul(const Tensor& A, const Tensor& B, Loc loc) {
+  static const OpRow row("com.microsoft::ComplexMul");
+  return row.call({A, B}, nullptr, loc);
+}
+Tensor ComplexMulConj(const Tensor& A, const Tensor& B, Loc loc) {
+  static const OpRow row("com.microsoft::ComplexMulConj");
+  return row.call({A, B}, nullptr, loc);
+}
+Tensor MatMulFpQ4(const Tensor& A, const Tensor& B, const Tensor& B_shape,
+    const MatMulFpQ4Attrs& attrs, Loc loc) {
+  static const OpRow row("com.microsoft::MatMulFpQ4", fields_of(attrs));
+  return row.call({A, B, B_shape}, &attrs, loc);
 }
 
 }  // namespace microsoft

@@ -52,34 +52,6 @@ struct NhwcFusedConvAttrs {
 Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B = {}, const Tensor& Z = {},
     const NhwcFusedConvAttrs& attrs = {}, Loc loc = Loc::current());
 
-struct CausalConvWithStateAttrs {
-  std::string activation = "none";
-  int64_t channels_last = 0;
-  int64_t dilation = 1;
-  int64_t ndim = 1;
-  int64_t state_window = 0;
-};
-// ONNX's CausalConvWithState by its name here.
-// (input: T, weight: T, bias?: T, past_state?: T) -> (output: T, present_state: T); T: float,
-//   float16, bfloat16
-std::vector<Tensor> CausalConvWithState(const Tensor& input, const Tensor& weight,
-    const Tensor& bias = {}, const Tensor& past_state = {},
-    const CausalConvWithStateAttrs& attrs = {}, Loc loc = Loc::current());
-
-struct LinearAttentionAttrs {
-  int64_t chunk_size = 64;
-  std::optional<int64_t> kv_num_heads = {};  // required
-  std::optional<int64_t> q_num_heads = {};  // required
-  float scale = 0.f;
-  std::string update_rule = "gated_delta";
-};
-// ONNX's LinearAttention by its name here.
-// (query: T, key: T, value: T, past_state?: S, decay?: T, beta?: T) -> (output: T, present_state:
-//   S); T: float, float16, bfloat16; S: float, float16, bfloat16
-std::vector<Tensor> LinearAttention(const Tensor& query, const Tensor& key, const Tensor& value,
-    const Tensor& past_state, const Tensor& decay, const Tensor& beta,
-    const LinearAttentionAttrs& attrs, Loc loc = Loc::current());
-
 struct ConvTransposeWithDynamicPadsAttrs {
   std::string auto_pad = "NOTSET";
   OptionalList<int64_t> dilations = {};
@@ -806,6 +778,211 @@ std::vector<Tensor> BifurcationDetector(const Tensor& src_tokens, const Tensor& 
 // The path [2, length] of rows and columns through costs [M, N] whose sum is least.
 // (input: F) -> (output: I); F: float; I: int32
 Tensor DynamicTimeWarping(const Tensor& input, Loc loc = Loc::current());
+
+struct MoEAttrs {
+  float activation_alpha = 1.f;
+  float activation_beta = 0.f;
+  std::string activation_type = "relu";
+  int64_t k = 1;
+  int64_t normalize_routing_weights = 0;
+  int64_t swiglu_fusion = 0;
+  std::optional<float> swiglu_limit = {};
+  int64_t use_sparse_mixer = 0;
+};
+// For each token [..., hidden] the sum of the answers of the k experts that its router_probs
+// [tokens, experts] choose, by their shares.
+// (input: T, router_probs: T, fc1_experts_weights: T, fc1_experts_bias?: T, fc2_experts_weights: T,
+//   fc2_experts_bias?: T, fc3_experts_weights?: T, fc3_experts_bias?: T) -> (output: T); T: float,
+//   float16, bfloat16
+Tensor MoE(const Tensor& input, const Tensor& router_probs, const Tensor& fc1_experts_weights,
+    const Tensor& fc1_experts_bias, const Tensor& fc2_experts_weights,
+    const Tensor& fc2_experts_bias = {}, const Tensor& fc3_experts_weights = {},
+    const Tensor& fc3_experts_bias = {}, const MoEAttrs& attrs = {}, Loc loc = Loc::current());
+
+struct QMoEAttrs {
+  float activation_alpha = 1.f;
+  float activation_beta = 0.f;
+  std::string activation_type = "relu";
+  int64_t k = 1;
+  int64_t normalize_routing_weights = 0;
+  int64_t swiglu_fusion = 0;
+  std::optional<float> swiglu_limit = {};
+  int64_t use_sparse_mixer = 0;
+  int64_t accuracy_level = 0;
+  int64_t block_size = 0;
+  int64_t expert_weight_bits = 4;
+  std::string quant_type = "int";
+  int64_t weights_prepacked = -1;
+};
+// MoE with weights of 2, 4 or 8 bits, in blocks or columns that have a scale each.
+// (input: T, router_probs: T, fc1_experts_weights: T1, fc1_scales?: T2, fc1_experts_bias?: T,
+//   fc2_experts_weights: T1, fc2_scales?: T2, fc2_experts_bias?: T, fc3_experts_weights?: T1,
+//   fc3_scales?: T2, fc3_experts_bias?: T, fc1_zero_points?: T1, fc2_zero_points?: T1,
+//   fc3_zero_points?: T1, router_weights?: T, fc1_global_scale?: T4, fc2_global_scale?: T4,
+//   fc1_act_scale?: T4, fc2_act_scale?: T4, fc1_act_block_scale?: T2, fc2_act_block_scale?: T2) ->
+//   (output: T); T: float, float16, bfloat16; T1: uint8, float8e4m3fn; T2: float, float16,
+//   bfloat16, float8e4m3fn, float8e8m0; T4: float
+Tensor QMoE(const Tensor& input, const Tensor& router_probs, const Tensor& fc1_experts_weights,
+    const Tensor& fc1_scales, const Tensor& fc1_experts_bias, const Tensor& fc2_experts_weights,
+    const Tensor& fc2_scales = {}, const Tensor& fc2_experts_bias = {},
+    const Tensor& fc3_experts_weights = {}, const Tensor& fc3_scales = {},
+    const Tensor& fc3_experts_bias = {}, const Tensor& fc1_zero_points = {},
+    const Tensor& fc2_zero_points = {}, const Tensor& fc3_zero_points = {},
+    const Tensor& router_weights = {}, const Tensor& fc1_global_scale = {},
+    const Tensor& fc2_global_scale = {}, const Tensor& fc1_act_scale = {},
+    const Tensor& fc2_act_scale = {}, const Tensor& fc1_act_block_scale = {},
+    const Tensor& fc2_act_block_scale = {}, const QMoEAttrs& attrs = {}, Loc loc = Loc::current());
+
+struct LinearAttentionAttrs {
+  int64_t chunk_size = 64;
+  std::optional<int64_t> kv_num_heads = {};  // required
+  std::optional<int64_t> q_num_heads = {};  // required
+  float scale = 0.f;
+  std::string update_rule = "gated_delta";
+  int64_t state_window = 0;
+};
+// ONNX's LinearAttention, whose values may have more heads than query and key and whose state may
+// be kept for some of the last positions.
+// (query: T, key: T, value: T, past_state?: S, decay?: T, beta?: T) -> (output: T, present_state:
+//   S); T: float, float16, bfloat16; S: float, float16, bfloat16
+std::vector<Tensor> LinearAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& past_state, const Tensor& decay, const Tensor& beta,
+    const LinearAttentionAttrs& attrs, Loc loc = Loc::current());
+
+// decay_scale * softplus(a + dt_bias) of a [..., heads] and the sigmoid of b, as LinearAttention
+// takes them.
+// (a: T, dt_bias: float, decay_scale: float, b?: T) -> (decay: T, beta?: T); T: float, float16,
+//   bfloat16
+Tensor LinearAttentionGate(const Tensor& a, const Tensor& dt_bias, const Tensor& decay_scale,
+    const Tensor& b = {}, Loc loc = Loc::current());
+std::vector<Tensor> LinearAttentionGateOutputs(size_t outputs, const Tensor& a,
+    const Tensor& dt_bias, const Tensor& decay_scale, const Tensor& b = {},
+    Loc loc = Loc::current());
+
+struct GatedRMSNormAttrs {
+  std::string activation = "silu";
+  float epsilon = 1e-05f;
+};
+// X [..., groups * C] divided by the root mean square of each group, times scale [C], times the
+// activation of gate.
+// (X: T, scale: T, gate: T) -> (Y: T); T: float, float16, bfloat16
+Tensor GatedRMSNorm(const Tensor& X, const Tensor& scale, const Tensor& gate,
+    const GatedRMSNormAttrs& attrs = {}, Loc loc = Loc::current());
+
+// X + Y * gate of X and Y [..., C] and a gate [..., 1].
+// (X: T, Y: T, gate: T) -> (output: T); T: float, float16, bfloat16
+Tensor GatedAdd(const Tensor& X, const Tensor& Y, const Tensor& gate, Loc loc = Loc::current());
+
+struct CausalConvWithStateAttrs {
+  std::string activation = "none";
+  int64_t channels_last = 0;
+  int64_t dilation = 1;
+  int64_t ndim = 1;
+  int64_t state_window = 0;
+};
+// ONNX's CausalConvWithState, with dilation, channels in the last dims, and the state of some of
+// the last positions, where attributes ask for them.
+// (input: T, weight: T, bias?: T, past_state?: T) -> (output: T, present_state: T); T: float,
+//   float16, bfloat16
+std::vector<Tensor> CausalConvWithState(const Tensor& input, const Tensor& weight,
+    const Tensor& bias = {}, const Tensor& past_state = {},
+    const CausalConvWithStateAttrs& attrs = {}, Loc loc = Loc::current());
+
+struct PackedMultiHeadAttentionAttrs {
+  float mask_filter_value = -10000.f;
+  std::optional<int64_t> num_heads = {};  // required
+  std::optional<float> scale = {};
+};
+// MultiHeadAttention of tokens [tokens, hidden] of several sequences, each of which sees its own.
+// (query: T, key?: T, value?: T, bias?: T, token_offset: int32, cumulative_sequence_length: int32,
+//   attention_bias?: T) -> (output: T); T: float, float16
+Tensor PackedMultiHeadAttention(const Tensor& query, const Tensor& key, const Tensor& value,
+    const Tensor& bias, const Tensor& token_offset, const Tensor& cumulative_sequence_length,
+    const Tensor& attention_bias, const PackedMultiHeadAttentionAttrs& attrs,
+    Loc loc = Loc::current());
+
+// X + bias + skip of X and skip [N, S, C] and a bias [C].
+// (X: T, bias: T, skip: T) -> (Y: T); T: float, float16
+Tensor BiasAdd(const Tensor& X, const Tensor& bias, const Tensor& skip, Loc loc = Loc::current());
+
+// The first half of X + bias [N, S, D] times Gelu of the second: [N, S, D / 2].
+// (X: T, bias: T) -> (Y: T); T: float, float16
+Tensor BiasSplitGelu(const Tensor& X, const Tensor& bias, Loc loc = Loc::current());
+
+struct BiasSoftmaxAttrs {
+  int64_t axis = 1;
+  std::optional<int64_t> is_inner_broadcast = {};  // required
+};
+// Softmax of data + bias over all dims from `axis` on.
+// (data: T, bias: T) -> (output: T); T: float, float16, double
+Tensor BiasSoftmax(const Tensor& data, const Tensor& bias, const BiasSoftmaxAttrs& attrs,
+    Loc loc = Loc::current());
+
+struct BiasDropoutAttrs {
+  std::optional<int64_t> seed = {};
+};
+// Dropout of data + bias, plus a residual, and what was kept.
+// (data: T, bias: T, residual?: T, ratio?: T1, training_mode?: bool) -> (output: T, mask?: bool);
+//   T: floats; T1: floats
+Tensor BiasDropout(const Tensor& data, const Tensor& bias, const Tensor& residual = {},
+    const Tensor& ratio = {}, const Tensor& training_mode = {}, const BiasDropoutAttrs& attrs = {},
+    Loc loc = Loc::current());
+std::vector<Tensor> BiasDropoutOutputs(size_t outputs, const Tensor& data, const Tensor& bias,
+    const Tensor& residual = {}, const Tensor& ratio = {}, const Tensor& training_mode = {},
+    const BiasDropoutAttrs& attrs = {}, Loc loc = Loc::current());
+
+struct GroupNormAttrs {
+  std::optional<int64_t> activation = {};  // required
+  int64_t channels_last = 1;
+  float epsilon = 1e-05f;
+  std::optional<int64_t> groups = {};  // required
+};
+// Images [N, H, W, C] with each group of channels made of mean 0 and variance 1, times gamma plus
+// beta, and perhaps the SiLU of that.
+// (X: T, gamma: M, beta: M) -> (Y: T); T: float, float16; M: float, float16
+Tensor GroupNorm(const Tensor& X, const Tensor& gamma, const Tensor& beta,
+    const GroupNormAttrs& attrs, Loc loc = Loc::current());
+
+struct SkipGroupNormAttrs {
+  std::optional<int64_t> activation = {};  // required
+  int64_t channels_last = 1;
+  float epsilon = 1e-05f;
+  std::optional<int64_t> groups = {};  // required
+};
+// GroupNorm of X + skip + bias, and that sum.
+// (X: T, gamma: M, beta: M, skip: T, bias?: T) -> (Y: T, S?: T); T: float, float16; M: float,
+//   float16
+Tensor SkipGroupNorm(const Tensor& X, const Tensor& gamma, const Tensor& beta, const Tensor& skip,
+    const Tensor& bias, const SkipGroupNormAttrs& attrs, Loc loc = Loc::current());
+std::vector<Tensor> SkipGroupNormOutputs(size_t outputs, const Tensor& X, const Tensor& gamma,
+    const Tensor& beta, const Tensor& skip, const Tensor& bias, const SkipGroupNormAttrs& attrs,
+    Loc loc = Loc::current());
+
+struct IsAllFiniteAttrs {
+  int64_t isinf_only = 0;
+  int64_t isnan_only = 0;
+};
+// Whether all elements of all inputs are finite, or none is infinite, or none NaN.
+// (input...: V) -> (output: bool); V: floats
+Tensor IsAllFinite(const std::vector<Tensor>& input, const IsAllFiniteAttrs& attrs = {},
+    Loc loc = Loc::current());
+
+// A * B of complex numbers, whose parts are the last axis, broadcast.
+// (A: T, B: T) -> (C: T); T: float, float16, double
+Tensor ComplexMul(const Tensor& A, const Tensor& B, Loc loc = Loc::current());
+
+// A times the conjugate of B of complex numbers, whose parts are the last axis.
+// (A: T, B: T) -> (C: T); T: float, float16, double
+Tensor ComplexMulConj(const Tensor& A, const Tensor& B, Loc loc = Loc::current());
+
+struct MatMulFpQ4Attrs {
+  int64_t blk_quant_type = 1;
+};
+// The product of A [..., K] and weights of 4 bits in a blob with their scales, of shape B_shape [K,
+// N].
+// (A: T1, B: uint8, B_shape: int64) -> (Y: T1); T1: float
+Tensor MatMulFpQ4(const Tensor& A, const Tensor& B, const Tensor& B_shape,
+    const MatMulFpQ4Attrs& attrs = {}, Loc loc = Loc::current());
 
 
 }  // namespace microsoft

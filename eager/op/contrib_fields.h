@@ -41,22 +41,6 @@ void each_field(const NhwcFusedConvAttrs*, F&& field) {
   field("activation_params", &NhwcFusedConvAttrs::activation_params);
 }
 template <typename F>
-void each_field(const CausalConvWithStateAttrs*, F&& field) {
-  field("activation", &CausalConvWithStateAttrs::activation);
-  field("channels_last", &CausalConvWithStateAttrs::channels_last);
-  field("dilation", &CausalConvWithStateAttrs::dilation);
-  field("ndim", &CausalConvWithStateAttrs::ndim);
-  field("state_window", &CausalConvWithStateAttrs::state_window);
-}
-template <typename F>
-void each_field(const LinearAttentionAttrs*, F&& field) {
-  field("chunk_size", &LinearAttentionAttrs::chunk_size);
-  field("kv_num_heads", &LinearAttentionAttrs::kv_num_heads);
-  field("q_num_heads", &LinearAttentionAttrs::q_num_heads);
-  field("scale", &LinearAttentionAttrs::scale);
-  field("update_rule", &LinearAttentionAttrs::update_rule);
-}
-template <typename F>
 void each_field(const ConvTransposeWithDynamicPadsAttrs*, F&& field) {
   field("auto_pad", &ConvTransposeWithDynamicPadsAttrs::auto_pad);
   field("dilations", &ConvTransposeWithDynamicPadsAttrs::dilations);
@@ -370,6 +354,93 @@ template <typename F>
 void each_field(const BifurcationDetectorAttrs*, F&& field) {
   field("min_ngram_size", &BifurcationDetectorAttrs::min_ngram_size);
   field("max_ngram_size", &BifurcationDetectorAttrs::max_ngram_size);
+}
+template <typename F>
+void each_field(const MoEAttrs*, F&& field) {
+  field("activation_alpha", &MoEAttrs::activation_alpha);
+  field("activation_beta", &MoEAttrs::activation_beta);
+  field("activation_type", &MoEAttrs::activation_type);
+  field("k", &MoEAttrs::k);
+  field("normalize_routing_weights", &MoEAttrs::normalize_routing_weights);
+  field("swiglu_fusion", &MoEAttrs::swiglu_fusion);
+  field("swiglu_limit", &MoEAttrs::swiglu_limit);
+  field("use_sparse_mixer", &MoEAttrs::use_sparse_mixer);
+}
+template <typename F>
+void each_field(const QMoEAttrs*, F&& field) {
+  field("activation_alpha", &QMoEAttrs::activation_alpha);
+  field("activation_beta", &QMoEAttrs::activation_beta);
+  field("activation_type", &QMoEAttrs::activation_type);
+  field("k", &QMoEAttrs::k);
+  field("normalize_routing_weights", &QMoEAttrs::normalize_routing_weights);
+  field("swiglu_fusion", &QMoEAttrs::swiglu_fusion);
+  field("swiglu_limit", &QMoEAttrs::swiglu_limit);
+  field("use_sparse_mixer", &QMoEAttrs::use_sparse_mixer);
+  field("accuracy_level", &QMoEAttrs::accuracy_level);
+  field("block_size", &QMoEAttrs::block_size);
+  field("expert_weight_bits", &QMoEAttrs::expert_weight_bits);
+  field("quant_type", &QMoEAttrs::quant_type);
+  field("weights_prepacked", &QMoEAttrs::weights_prepacked);
+}
+template <typename F>
+void each_field(const LinearAttentionAttrs*, F&& field) {
+  field("chunk_size", &LinearAttentionAttrs::chunk_size);
+  field("kv_num_heads", &LinearAttentionAttrs::kv_num_heads);
+  field("q_num_heads", &LinearAttentionAttrs::q_num_heads);
+  field("scale", &LinearAttentionAttrs::scale);
+  field("update_rule", &LinearAttentionAttrs::update_rule);
+  field("state_window", &LinearAttentionAttrs::state_window);
+}
+template <typename F>
+void each_field(const GatedRMSNormAttrs*, F&& field) {
+  field("activation", &GatedRMSNormAttrs::activation);
+  field("epsilon", &GatedRMSNormAttrs::epsilon);
+}
+template <typename F>
+void each_field(const CausalConvWithStateAttrs*, F&& field) {
+  field("activation", &CausalConvWithStateAttrs::activation);
+  field("channels_last", &CausalConvWithStateAttrs::channels_last);
+  field("dilation", &CausalConvWithStateAttrs::dilation);
+  field("ndim", &CausalConvWithStateAttrs::ndim);
+  field("state_window", &CausalConvWithStateAttrs::state_window);
+}
+template <typename F>
+void each_field(const PackedMultiHeadAttentionAttrs*, F&& field) {
+  field("mask_filter_value", &PackedMultiHeadAttentionAttrs::mask_filter_value);
+  field("num_heads", &PackedMultiHeadAttentionAttrs::num_heads);
+  field("scale", &PackedMultiHeadAttentionAttrs::scale);
+}
+template <typename F>
+void each_field(const BiasSoftmaxAttrs*, F&& field) {
+  field("axis", &BiasSoftmaxAttrs::axis);
+  field("is_inner_broadcast", &BiasSoftmaxAttrs::is_inner_broadcast);
+}
+template <typename F>
+void each_field(const BiasDropoutAttrs*, F&& field) {
+  field("seed", &BiasDropoutAttrs::seed);
+}
+template <typename F>
+void each_field(const GroupNormAttrs*, F&& field) {
+  field("activation", &GroupNormAttrs::activation);
+  field("channels_last", &GroupNormAttrs::channels_last);
+  field("epsilon", &GroupNormAttrs::epsilon);
+  field("groups", &GroupNormAttrs::groups);
+}
+template <typename F>
+void each_field(const SkipGroupNormAttrs*, F&& field) {
+  field("activation", &SkipGroupNormAttrs::activation);
+  field("channels_last", &SkipGroupNormAttrs::channels_last);
+  field("epsilon", &SkipGroupNormAttrs::epsilon);
+  field("groups", &SkipGroupNormAttrs::groups);
+}
+template <typename F>
+void each_field(const IsAllFiniteAttrs*, F&& field) {
+  field("isinf_only", &IsAllFiniteAttrs::isinf_only);
+  field("isnan_only", &IsAllFiniteAttrs::isnan_only);
+}
+template <typename F>
+void each_field(const MatMulFpQ4Attrs*, F&& field) {
+  field("blk_quant_type", &MatMulFpQ4Attrs::blk_quant_type);
 }
 
 }  // namespace microsoft

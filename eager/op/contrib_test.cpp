@@ -26,18 +26,6 @@ const NamedCall kContribCalls[] = {
        return Tensors{NhwcFusedConv(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
            read<NhwcFusedConvAttrs>(attrs))};
      }},
-    {"com.microsoft::CausalConvWithState",
-     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
-        [[maybe_unused]] size_t outputs) -> Tensors {
-       return CausalConvWithState(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
-           read<CausalConvWithStateAttrs>(attrs));
-     }},
-    {"com.microsoft::LinearAttention",
-     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
-        [[maybe_unused]] size_t outputs) -> Tensors {
-       return LinearAttention(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
-           read<LinearAttentionAttrs>(attrs));
-     }},
     {"com.microsoft::ConvTransposeWithDynamicPads",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -422,6 +410,112 @@ const NamedCall kContribCalls[] = {
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
        return Tensors{DynamicTimeWarping(at(in, 0))};
+     }},
+    {"com.microsoft::MoE",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{MoE(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
+           at(in, 6), at(in, 7), read<MoEAttrs>(attrs))};
+     }},
+    {"com.microsoft::QMoE",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{QMoE(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
+           at(in, 6), at(in, 7), at(in, 8), at(in, 9), at(in, 10), at(in, 11), at(in, 12),
+           at(in, 13), at(in, 14), at(in, 15), at(in, 16), at(in, 17), at(in, 18), at(in, 19),
+           at(in, 20), read<QMoEAttrs>(attrs))};
+     }},
+    {"com.microsoft::LinearAttention",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return LinearAttention(at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4), at(in, 5),
+           read<LinearAttentionAttrs>(attrs));
+     }},
+    {"com.microsoft::LinearAttentionGate",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       if (outputs == 1) return Tensors{LinearAttentionGate(at(in, 0), at(in, 1), at(in, 2),
+           at(in, 3))};
+       return LinearAttentionGateOutputs(outputs, at(in, 0), at(in, 1), at(in, 2), at(in, 3));
+     }},
+    {"com.microsoft::GatedRMSNorm",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{GatedRMSNorm(at(in, 0), at(in, 1), at(in, 2),
+           read<GatedRMSNormAttrs>(attrs))};
+     }},
+    {"com.microsoft::GatedAdd",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{GatedAdd(at(in, 0), at(in, 1), at(in, 2))};
+     }},
+    {"com.microsoft::CausalConvWithState",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return CausalConvWithState(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           read<CausalConvWithStateAttrs>(attrs));
+     }},
+    {"com.microsoft::PackedMultiHeadAttention",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{PackedMultiHeadAttention(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           at(in, 4), at(in, 5), at(in, 6), read<PackedMultiHeadAttentionAttrs>(attrs))};
+     }},
+    {"com.microsoft::BiasAdd",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{BiasAdd(at(in, 0), at(in, 1), at(in, 2))};
+     }},
+    {"com.microsoft::BiasSplitGelu",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{BiasSplitGelu(at(in, 0), at(in, 1))};
+     }},
+    {"com.microsoft::BiasSoftmax",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{BiasSoftmax(at(in, 0), at(in, 1), read<BiasSoftmaxAttrs>(attrs))};
+     }},
+    {"com.microsoft::BiasDropout",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       if (outputs == 1) return Tensors{BiasDropout(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           at(in, 4), read<BiasDropoutAttrs>(attrs))};
+       return BiasDropoutOutputs(outputs, at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4),
+           read<BiasDropoutAttrs>(attrs));
+     }},
+    {"com.microsoft::GroupNorm",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{GroupNorm(at(in, 0), at(in, 1), at(in, 2), read<GroupNormAttrs>(attrs))};
+     }},
+    {"com.microsoft::SkipGroupNorm",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       if (outputs == 1) return Tensors{SkipGroupNorm(at(in, 0), at(in, 1), at(in, 2), at(in, 3),
+           at(in, 4), read<SkipGroupNormAttrs>(attrs))};
+       return SkipGroupNormOutputs(outputs, at(in, 0), at(in, 1), at(in, 2), at(in, 3), at(in, 4),
+           read<SkipGroupNormAttrs>(attrs));
+     }},
+    {"com.microsoft::IsAllFinite",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{IsAllFinite(rest(in, 0), read<IsAllFiniteAttrs>(attrs))};
+     }},
+    {"com.microsoft::ComplexMul",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{ComplexMul(at(in, 0), at(in, 1))};
+     }},
+    {"com.microsoft::ComplexMulConj",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{ComplexMulConj(at(in, 0), at(in, 1))};
+     }},
+    {"com.microsoft::MatMulFpQ4",
+     []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
+        [[maybe_unused]] size_t outputs) -> Tensors {
+       return Tensors{MatMulFpQ4(at(in, 0), at(in, 1), at(in, 2), read<MatMulFpQ4Attrs>(attrs))};
      }},
 };
 

@@ -5,10 +5,14 @@
 
 #include "ir/custom_op.h"
 #include "ir/op_def.h"
+#include "ir/ops/attention/contrib_linear_attention.h"
+#include "ir/ops/contrib/optimized_graphs.h"
 #include "ir/ops/conv/conv_gradient.h"
+#include "ir/ops/moe/mixture_of_experts.h"
 #include "ir/ops/normalization/normalization_gradient.h"
 #include "ir/ops/op_families.h"
 #include "ir/ops/pooling/pool_gradient.h"
+#include "ir/ops/quantization/matmul_fpq4.h"
 #include "ir/ops/recurrent/rnn_decomposition.h"
 
 namespace sardonyx {
@@ -79,6 +83,12 @@ constexpr Family kFamilies[] = {
     ops::contrib_grouped_ops,
     ops::contrib_decoding_ops,
     ops::contrib_sparse_attention_ops,
+    ops::contrib_mixture_ops,
+    ops::contrib_linear_attention_ops,
+    ops::contrib_stream_ops,
+    ops::contrib_packed_attention_ops,
+    ops::contrib_optimized_ops,
+    ops::contrib_blob_weight_ops,
     ops::contrib_text_ops,
     ops::contrib_tensor_ops,
     ops::contrib_quantized_ops,

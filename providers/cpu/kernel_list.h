@@ -70,6 +70,7 @@ std::span<const KernelEntry> qlinear_elementwise_kernels();
 std::span<const KernelEntry> conv_integer_kernels();
 std::span<const KernelEntry> matmul_integer_kernels();
 std::span<const KernelEntry> matmul_nbits_kernels();
+std::span<const KernelEntry> mixture_of_experts_kernels();
 std::span<const KernelEntry> gemv_kernels();
 std::span<const KernelEntry> linear_model_kernels();
 std::span<const KernelEntry> kv_cache_update_kernels();

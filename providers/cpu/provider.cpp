@@ -49,6 +49,7 @@ const Provider& cpu_provider() {
                             cpu::conv_integer_kernels(),
                             cpu::matmul_integer_kernels(),
                             cpu::matmul_nbits_kernels(),
+                            cpu::mixture_of_experts_kernels(),
                             cpu::optimizer_step_kernels(),
                             cpu::fused_gemm_optimizer_kernels(),
                             cpu::pool_grad_kernels(),

@@ -13,6 +13,7 @@ void build_recurrent(GraphBuilder& b);
 void build_quantized(GraphBuilder& b);
 void build_classical(GraphBuilder& b);
 void build_control(GraphBuilder& b);
+void build_experts(GraphBuilder& b);
 
 // Layers that several families have.
 

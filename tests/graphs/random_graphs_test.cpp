@@ -30,6 +30,7 @@ constexpr Family kFamilies[] = {
     {"vision", build_vision},       {"transformer", build_transformer},
     {"recurrent", build_recurrent}, {"quantized", build_quantized},
     {"classical", build_classical}, {"control", build_control},
+    {"experts", build_experts},
 };
 
 uint64_t number_from(const char* variable, uint64_t otherwise) {

@@ -6,7 +6,11 @@
 #include <fstream>
 #include <set>
 
+#include "ir/ops/attention/contrib_linear_attention.h"
+#include "ir/ops/contrib/optimized_graphs.h"
+#include "ir/ops/moe/mixture_of_experts.h"
 #include "ir/ops/op_families.h"
+#include "ir/ops/quantization/matmul_fpq4.h"
 #include "tools/make-op-functions/text.h"
 
 namespace sardonyx::tool {
@@ -50,7 +54,8 @@ std::vector<HeaderGroup> groups() {
        {contrib_ops, contrib_normalization_ops, contrib_attention_ops, contrib_grouped_ops,
         contrib_decoding_ops, contrib_sparse_attention_ops, contrib_text_ops, contrib_tensor_ops,
         contrib_quantized_ops, contrib_weight_ops, contrib_recurrent_ops, contrib_generation_ops,
-        contrib_token_ops}},
+        contrib_token_ops, contrib_mixture_ops, contrib_linear_attention_ops, contrib_stream_ops,
+        contrib_packed_attention_ops, contrib_optimized_ops, contrib_blob_weight_ops}},
   };
 }
 

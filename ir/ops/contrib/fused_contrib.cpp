@@ -1,5 +1,4 @@
 // com.microsoft: products and convolutions with something fused to them, and forms of Gelu.
-#include "ir/ops/attention/attention.h"
 #include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/contrib/sparse_matmul.h"
 #include "ir/ops/conv/conv.h"
@@ -13,7 +12,6 @@ namespace {
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 
-constexpr DTypeSet kStateTypes{DType::kFloat, DType::kFloat16, DType::kBFloat16};
 constexpr DTypeSet kThreeFloats{DType::kFloat16, DType::kFloat, DType::kDouble};
 constexpr DTypeSet kSparseElements{DType::kFloat,  DType::kDouble, DType::kInt64,
                                    DType::kUInt64, DType::kInt32,  DType::kUInt32};
@@ -123,37 +121,6 @@ Vals conv_transpose_with_dynamic_pads(Emitter& e, const BodyCall& c) {
   const Val sizes = e.call("Shape", {y}, {{"start", int64_t{2}}});
   const Val end = e.call("Sub", {sizes, part(spatial)});
   return {e.call("Slice", {y, part(0), end, e.int64s(axes)})};
-}
-
-struct ContribCausalConvAttrs : CausalConvAttrs {
-  int64_t channels_last = 0, dilation = 1, ndim = 1, state_window = 0;
-  static auto fields() {
-    using A = ContribCausalConvAttrs;
-    return std::tuple_cat(
-        CausalConvAttrs::fields(),
-        std::tuple{field("channels_last", &A::channels_last), field("dilation", &A::dilation),
-                   field("ndim", &A::ndim), field("state_window", &A::state_window)});
-  }
-};
-
-// ONNX's operator is that of one dim, without dilation and with one state.
-Vals contrib_causal_conv(Emitter& e, const BodyCall& c) {
-  const auto& attrs = c.attrs<ContribCausalConvAttrs>();
-  const auto expect = [](std::string_view name, int64_t value, int64_t wanted) {
-    if (value == wanted) return;
-    fail(ErrorCode::kUnsupported, "attribute ", name, ": only ", wanted, " is supported, got ",
-         value);
-  };
-  expect("channels_last", attrs.channels_last, 0);
-  expect("dilation", attrs.dilation, 1);
-  expect("ndim", attrs.ndim, 1);
-  expect("state_window", attrs.state_window, 0);
-  return e.emit(op_named("CausalConvWithState"), c.inputs,
-                Attrs(static_cast<const CausalConvAttrs&>(attrs)), 2);
-}
-
-Vals contrib_linear_attention(Emitter& e, const BodyCall& c) {
-  return e.emit(op_named("LinearAttention"), c.inputs, c.raw_attrs, 2);
 }
 
 // --- products ---
@@ -272,19 +239,6 @@ std::vector<Sample> dynamic_pads_samples() {
            .attrs = {{"strides", Ints{2, 1}}, {"output_padding", Ints{1, 0}}}}};
 }
 
-std::vector<Sample> contrib_causal_conv_samples() {
-  return {{.inputs = {{{2, 3, 4}}, {{3, 1, 3}}, {{3}}, {{2, 3, 2}}},
-           .attrs = {{"activation", std::string("swish")}},
-           .outputs = 2}};
-}
-std::vector<Sample> contrib_linear_samples() {
-  return {{.inputs = {{.shape = {2, 3, 8}}, {.shape = {2, 3, 8}}, {.shape = {2, 3, 6}}},
-           .attrs = {{"q_num_heads", int64_t{2}},
-                     {"kv_num_heads", int64_t{2}},
-                     {"update_rule", std::string("linear")}},
-           .outputs = 2}};
-}
-
 std::vector<Sample> matmul_samples() {
   return {{.inputs = {{.shape = {2, 3, 4}}, {.shape = {2, 5, 4}}},
            .attrs = {{"transB", int64_t{1}}, {"alpha", 0.5f}}},
@@ -332,26 +286,6 @@ const OpDef kContribOps[] = {
      .infer = infer_by_body,
      .body = nhwc_fused_conv,
      .samples = nhwc_samples},
-    {.name = "CausalConvWithState",
-     .doc = "ONNX's CausalConvWithState by its name here.",
-     .domain = kMicrosoft,
-     .signature =
-         "(input: T, weight: T, bias?: T, past_state?: T) -> (output: T, present_state: T)",
-     .types = {{"T", kStateTypes}},
-     .attrs = attr_schema<ContribCausalConvAttrs>(),
-     .infer = infer_by_body,
-     .body = contrib_causal_conv,
-     .samples = contrib_causal_conv_samples},
-    {.name = "LinearAttention",
-     .doc = "ONNX's LinearAttention by its name here.",
-     .domain = kMicrosoft,
-     .signature = "(query: T, key: T, value: T, past_state?: S, decay?: T, beta?: T) -> "
-                  "(output: T, present_state: S)",
-     .types = {{"T", kStateTypes}, {"S", kStateTypes}},
-     .attrs = attr_schema<LinearAttentionAttrs>(),
-     .infer = infer_by_body,
-     .body = contrib_linear_attention,
-     .samples = contrib_linear_samples},
     {.name = "ConvTransposeWithDynamicPads",
      .doc = "ConvTranspose whose pads [2 * spatial dims] are an input.",
      .domain = kMicrosoft,
