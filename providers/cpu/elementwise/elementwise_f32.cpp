@@ -270,6 +270,11 @@ Prepared prepare_pow(const KernelRequest& request) {
   return prepare_pair(request, Binary::kPow);
 }
 
+// Of floats Mod has the sign of the dividend alone, as type inference has checked.
+Prepared prepare_mod(const KernelRequest& request) {
+  return prepare_pair(request, Binary::kFmod);
+}
+
 constexpr KernelEntry kElementwiseEntries[] = {
     {"Clip", "elementwise_f32", prepare_clip},
     {"Add", "elementwise_f32", prepare_binary},
@@ -287,6 +292,7 @@ constexpr KernelEntry kElementwiseEntries[] = {
     {"sardonyx::HardSwishGrad", "elementwise_f32", prepare_binary},
     {"sardonyx::HardSigmoidGrad", "elementwise_f32", prepare_binary_with_alpha},
     {"Pow", "elementwise_f32", prepare_pow},
+    {"Mod", "elementwise_f32", prepare_mod},
 };
 
 // Adds an entry for every unary function that is an op.

@@ -9,6 +9,8 @@
 #include <hwy/highway.h>
 
 #include "providers/cpu/simd/activation-inl.h"
+#include "providers/cpu/simd/fmod-inl.h"
+#include "providers/cpu/simd/pow-inl.h"
 #include "providers/cpu/simd/transform-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -221,10 +223,10 @@ void BinaryRow(Binary op, const float* a, bool a_steps, const float* b, bool b_s
       return map([](V x, V y) HWY_ATTR { return hard_swish_grad(x, y); });
     case Binary::kHardSigmoidGrad:
       return map([=](V x, V y) HWY_ATTR { return hard_sigmoid_grad(x, y, set(alpha)); });
+    case Binary::kFmod:
+      return map([](V x, V y) HWY_ATTR { return fmod_of(x, y); });
     case Binary::kPow:
-      for (size_t i = 0; i < count; ++i)
-        out[i] = std::pow(a[a_steps ? i : 0], b[b_steps ? i : 0]);
-      return;
+      return pow_row(a, a_steps, b, b_steps, out, count);
   }
 }
 

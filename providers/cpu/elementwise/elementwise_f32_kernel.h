@@ -41,6 +41,7 @@ enum class Binary : uint8_t {
   kMax,
   kMin,
   kPow,
+  kFmod,
   kPRelu,
   kHardSwishGrad,
   kHardSigmoidGrad
