@@ -70,7 +70,8 @@ Floats drawn_numbers(size_t count, uint32_t seed) {
     if (i % 5 == 0)
       all.push_back(edges[bits() % edges.size()]);
     else
-      all.push_back(i % 5 < 3 ? near_zero(bits) : std::bit_cast<float>(static_cast<uint32_t>(bits())));
+      all.push_back(i % 5 < 3 ? near_zero(bits)
+                              : std::bit_cast<float>(static_cast<uint32_t>(bits())));
   }
   return all;
 }
