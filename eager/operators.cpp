@@ -1,6 +1,7 @@
 // Binary functions and operators: numbers become tensors, mixed types are promoted.
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
+#include "eager/dispatch/fusing_emitter.h"
 #include "eager/dispatch/promotion.h"
 #include "eager/functional/functional.h"
 #include "eager/trace/frame.h"
@@ -237,7 +238,11 @@ namespace {
 std::optional<Tensor> known_power(const Tensor& x, double exponent, const Loc& loc) {
   if (exponent == 1) return x;
   if (exponent == 2) return square(x, loc);
-  if (exponent == 3) return mul({square(x, loc), loc}, x);
+  if (exponent == 3) {
+    const auto cube = [](const ops::Term& t) { return t * t * t; };
+    if (const auto found = fused(loc, cube, x)) return *found;
+    return mul({square(x, loc), loc}, x);
+  }
   if (!is_floating(x.dtype())) return {};
   if (exponent == 0.5) return sqrt(x, loc);
   if (exponent == -0.5) return rsqrt(x, loc);
