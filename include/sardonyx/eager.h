@@ -3,6 +3,7 @@
 #pragma once
 
 #include "eager/autograd/autograd.h"
+#include "eager/autograd/gradcheck.h"
 #include "eager/autograd/jacobian.h"
 #include "eager/create.h"
 #include "eager/custom_op.h"
