@@ -23,3 +23,4 @@
 #include "eager/nn/recurrent.h"
 #include "eager/nn/resampling.h"
 #include "eager/nn/transformer.h"
+#include "eager/nn/unpooling.h"

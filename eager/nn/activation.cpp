@@ -16,6 +16,18 @@ Tensor PReLU::forward(const Tensor& x) const {
   return prelu(x, weight, caller());
 }
 
+Tensor rrelu(const Tensor& x, double lower, double upper, bool training, Loc loc) {
+  require_defined(x, "rrelu", "x", loc);
+  if (!(lower <= upper) || !is_floating(x.dtype())) {
+    fail_at(loc, "rrelu: expected floating elements and lower <= upper, got ", x.type(), ", ",
+            lower, " and ", upper);
+  }
+  if (!training) return leaky_relu(x, (lower + upper) / 2, loc);
+  const Tensor shares = rand(x.shape(loc), {.dtype = x.dtype()}, loc);
+  const Tensor slopes = add({mul({shares, loc}, upper - lower), loc}, lower);
+  return where(Operand(x, loc) < 0, {mul({x, loc}, slopes), loc}, x);
+}
+
 Tensor GLU::forward(const Tensor& x) const {
   return glu(x, axis_, caller());
 }

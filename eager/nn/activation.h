@@ -32,6 +32,20 @@ class PReLU : public Layer<PReLU> {
   Tensor forward(const Tensor& x) const;
   Tensor weight;
 };
+// In training a slope for each negative element, U(lower, upper); else that of their mean (Xu et
+// al., "Empirical evaluation of rectified activations in convolution network", 2015).
+Tensor rrelu(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, bool training = false,
+             Loc loc = Loc::current());
+class RReLU : public Layer<RReLU> {
+ public:
+  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower_(lower), upper_(upper) {}
+  Tensor forward(const Tensor& x) const {
+    return rrelu(x, lower_, upper_, is_training(), caller());
+  }
+
+ private:
+  double lower_, upper_;
+};
 // x where it is positive, else alpha * (exp(x) - 1).
 class ELU : public Layer<ELU> {
  public:

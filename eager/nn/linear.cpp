@@ -20,6 +20,11 @@ double checked_share(double p) {
   fail(ErrorCode::kInvalidArgument, "Dropout: expected a probability within [0, 1], got ", p);
 }
 
+void check_bag_mode(const std::string& mode) {
+  if (mode == "sum" || mode == "mean" || mode == "max") return;
+  fail(ErrorCode::kInvalidArgument, "EmbeddingBag: expected mode sum, mean or max, got ", mode);
+}
+
 int64_t positive(int64_t count, const char* what) {
   if (count > 0) return count;
   fail(ErrorCode::kInvalidArgument, what, ": expected a positive size, got ", count);
@@ -52,8 +57,15 @@ Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options,
 }
 Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
   detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
-  const Tensor product = einsum("...i,kij,...j->...k", {a, weight, b}, caller());
-  return bias.defined() ? eager::add({product, caller()}, bias) : product;
+  return bilinear(a, b, weight, bias, caller());
+}
+Tensor bilinear(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
+                Loc loc) {
+  require_defined(a, "bilinear", "a", loc);
+  require_defined(b, "bilinear", "b", loc);
+  require_defined(weight, "bilinear", "the weight", loc);
+  const Tensor product = einsum("...i,kij,...j->...k", {a, weight, b}, loc);
+  return bias.defined() ? eager::add({product, loc}, bias) : product;
 }
 
 Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options, Loc loc) try
@@ -115,45 +127,62 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, Loc loc) {
 EmbeddingBag::EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options, Loc loc) try
     : options_(std::move(options)) {
   describe(text(count, " x ", size, ", ", options_.mode));
-  if (options_.mode != "sum" && options_.mode != "mean" && options_.mode != "max") {
-    fail(ErrorCode::kInvalidArgument, "EmbeddingBag: expected mode sum, mean or max, got ",
-         options_.mode);
-  }
+  check_bag_mode(options_.mode);
   const Tensor rows = zeros({positive(count, "EmbeddingBag"), positive(size, "EmbeddingBag")});
   init::normal(rows);
   weight = parameter("weight", rows);
 } catch (const Error& error) {
   throw placed(error, loc);
 }
-Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets) const {
+Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets,
+                             const Tensor& per_sample_weights) const {
   detail::require_registered(*this, {{"weight", weight}});
-  const Loc loc = caller();
-  require_defined(indices, "EmbeddingBag", "the indices", loc);
-  if (indices.rank() != (offsets.defined() ? 1 : 2)) {
-    fail_at(loc, "EmbeddingBag: expected indices [N, L], or [n] with offsets, got ",
-            indices.type());
-  }
-  const Tensor rows = index_select(weight, 0, indices, loc);
-  if (offsets.defined()) return by_offsets(rows, offsets);
-  if (options_.mode == "max") return rows.amax(1, false, loc);
-  return options_.mode == "sum" ? rows.sum(1, false, loc) : rows.mean(1, false, loc);
+  return embedding_bag(indices, weight, offsets, options_, per_sample_weights, caller());
 }
-Tensor EmbeddingBag::by_offsets(const Tensor& rows, const Tensor& offsets) const {
-  const Loc loc = caller();
+
+namespace {
+
+Tensor bags_by_offsets(const Tensor& rows, const Tensor& offsets, const std::string& mode,
+                       const Loc& loc) {
   const Tensor places = arange(rows.size(0, loc), {.dtype = DType::kInt64}, loc).unsqueeze(-1, loc);
   const Tensor has_begun = Operand(offsets.to(DType::kInt64, loc), loc) <= places;
   const Tensor bags = sub({has_begun.sum(1, false, loc), loc}, 1);
   const Tensor none =
       zeros({offsets.size(0, loc), rows.size(1, loc)}, {.dtype = rows.dtype()}, loc);
-  if (options_.mode == "max") {
+  if (mode == "max") {
     const Tensor wide = bags.unsqueeze(-1, loc).expand(rows.shape(loc), loc);
     return scatter_reduce(none, 0, wide, rows, "amax", false, loc);
   }
   const Tensor sums = index_add(none, 0, bags, rows, 1, loc);
-  if (options_.mode == "sum") return sums;
+  if (mode == "sum") return sums;
   const Tensor one = ones({rows.size(0, loc)}, {.dtype = rows.dtype()}, loc);
   const Tensor counts = index_add(none.select(1, 0, loc), 0, bags, one, 1, loc);
   return div({sums, loc}, clamp(counts, 1, {}, loc).unsqueeze(-1, loc));
+}
+
+}  // namespace
+
+Tensor embedding_bag(const Tensor& indices, const Tensor& weight, const Tensor& offsets,
+                     const EmbeddingBagOptions& options, const Tensor& per_sample_weights,
+                     Loc loc) {
+  at_line(loc, [&] { check_bag_mode(options.mode); });
+  require_defined(indices, "embedding_bag", "the indices", loc);
+  require_defined(weight, "embedding_bag", "the weight", loc);
+  if (indices.rank() != (offsets.defined() ? 1 : 2)) {
+    fail_at(loc, "EmbeddingBag: expected indices [N, L], or [n] with offsets, got ",
+            indices.type());
+  }
+  Tensor rows = index_select(weight, 0, indices, loc);
+  if (per_sample_weights.defined()) {
+    if (options.mode != "sum" || per_sample_weights.rank() != indices.rank()) {
+      fail_at(loc, "EmbeddingBag: per_sample_weights: expected weights of the indices' shape in ",
+              "mode sum, got ", per_sample_weights.type(), " in mode ", options.mode);
+    }
+    rows = mul({rows, loc}, per_sample_weights.unsqueeze(-1, loc));
+  }
+  if (offsets.defined()) return bags_by_offsets(rows, offsets, options.mode, loc);
+  if (options.mode == "max") return rows.amax(1, false, loc);
+  return options.mode == "sum" ? rows.sum(1, false, loc) : rows.mean(1, false, loc);
 }
 
 Tensor dropout(const Tensor& x, double p, bool training, Loc loc) {

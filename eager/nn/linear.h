@@ -26,6 +26,10 @@ class Bilinear : public Layer<Bilinear> {
   Tensor weight, bias;
 };
 
+// Bilinear as a function of a weight [out, in1, in2] at hand, and a bias [out] or none.
+Tensor bilinear(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias = {},
+                Loc loc = Loc::current());
+
 struct EmbeddingOptions {
   std::optional<int64_t> padding_idx = {};  // this row starts as zeros and is not trained
 };
@@ -51,17 +55,22 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, Loc loc = Loc::cur
 struct EmbeddingBagOptions {
   std::string mode = "mean";  // sum, mean, max
 };
-// Rows of an Embedding, summed up by bags: of indices [N, L] each row is one, of indices [n] each
-// part that begins at one of `offsets` [N] (ascending, the first is 0). Empty bags are zeros.
+// Rows of weight [count, size], summed up by bags: of indices [N, L] each row is one, of indices
+// [n] each part that begins at one of `offsets` [N] (ascending, the first is 0). Empty bags are
+// zeros. `per_sample_weights`, of the indices' shape, are factors of rows, in mode sum alone.
+Tensor embedding_bag(const Tensor& indices, const Tensor& weight, const Tensor& offsets = {},
+                     const EmbeddingBagOptions& options = {}, const Tensor& per_sample_weights = {},
+                     Loc loc = Loc::current());
+// embedding_bag() as a layer; weight N(0, 1).
 class EmbeddingBag : public Layer<EmbeddingBag> {
  public:
   EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options = {},
                Loc loc = Loc::current());
-  Tensor forward(const Tensor& indices, const Tensor& offsets = {}) const;
+  Tensor forward(const Tensor& indices, const Tensor& offsets = {},
+                 const Tensor& per_sample_weights = {}) const;
   Tensor weight;
 
  private:
-  Tensor by_offsets(const Tensor& rows, const Tensor& offsets) const;
   EmbeddingBagOptions options_;
 };
 

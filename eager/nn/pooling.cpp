@@ -209,12 +209,35 @@ Tensor GlobalMaxPool::forward(const Tensor& x) const {
   return eager::apply(op, {x}, caller());
 }
 
+namespace {
+
+// ONNX counts places through the whole tensor; what is left of a division by a channel's elements
+// is counted in the channel.
+std::pair<Tensor, Tensor> pooled_with_places(const Tensor& x, size_t axes, const Sizes& kernel,
+                                             const MaxPoolOptions& options, const Loc& loc) {
+  static const OpDef& op = op_named("MaxPool");
+  const std::string name = text("max_pool", axes, "d_with_indices");
+  check_spatial(x, axes, name, loc);
+  const AttrMap attrs = at_line(loc, [&] { return max_attrs(name, axes, kernel, options); });
+  const std::vector<Tensor> found = apply_many(op, std::span(&x, 1), attrs, 2, loc);
+  Dim channel = 1;
+  for (size_t axis = 2; axis < axes + 2; ++axis)
+    channel = channel * x.size(static_cast<int64_t>(axis), loc);
+  return {found[0], remainder({found[1], loc}, dim_tensor(channel, loc))};
+}
+
+}  // namespace
+
 #define SARDONYX_POOLS(axes)                                                                      \
   Tensor max_pool##axes##d(const Tensor& x, Sizes kernel, MaxPoolOptions options, Loc loc) {      \
     static const OpDef& op = op_named("MaxPool");                                                 \
     const AttrMap attrs =                                                                         \
         at_line(loc, [&] { return max_attrs("max_pool" #axes "d", axes, kernel, options); });     \
     return pool(op, x, *pool_attributes("MaxPool", attrs), axes, loc);                            \
+  }                                                                                               \
+  std::pair<Tensor, Tensor> max_pool##axes##d_with_indices(                                       \
+      const Tensor& x, Sizes kernel, const MaxPoolOptions& options, Loc loc) {                    \
+    return pooled_with_places(x, axes, kernel, options, loc);                                     \
   }                                                                                               \
   Tensor avg_pool##axes##d(const Tensor& x, Sizes kernel, AvgPoolOptions options, Loc loc) {      \
     static const OpDef& op = op_named("AveragePool");                                             \

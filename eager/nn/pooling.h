@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "eager/nn/module.h"
 #include "eager/nn/sizes.h"
@@ -121,5 +122,17 @@ Tensor avg_pool3d(const Tensor& x, Sizes kernel, AvgPoolOptions options = {},
                   Loc loc = Loc::current());
 Tensor adaptive_avg_pool3d(const Tensor& x, Sizes size, Loc loc = Loc::current());
 Tensor adaptive_max_pool3d(const Tensor& x, Sizes size, Loc loc = Loc::current());
+
+// max_pool1d() to 3d() with the place of each element, int64 in the result's shape: in its channel
+// of x, whose spatial axes are counted as one.
+std::pair<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, Sizes kernel,
+                                                  const MaxPoolOptions& options = {},
+                                                  Loc loc = Loc::current());
+std::pair<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, Sizes kernel,
+                                                  const MaxPoolOptions& options = {},
+                                                  Loc loc = Loc::current());
+std::pair<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, Sizes kernel,
+                                                  const MaxPoolOptions& options = {},
+                                                  Loc loc = Loc::current());
 
 }  // namespace sardonyx::eager::nn

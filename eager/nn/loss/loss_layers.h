@@ -70,6 +70,10 @@ using MarginRankingLoss = Loss<"MarginRankingLoss", margin_ranking_loss, MarginO
 using HingeEmbeddingLoss = Loss<"HingeEmbeddingLoss", hinge_embedding_loss, HingeEmbeddingOptions>;
 using CosineEmbeddingLoss = Loss<"CosineEmbeddingLoss", cosine_embedding_loss, MarginOptions>;
 using TripletMarginLoss = Loss<"TripletMarginLoss", triplet_margin_loss, TripletOptions>;
+using TripletMarginWithDistanceLoss =
+    Loss<"TripletMarginWithDistanceLoss", triplet_margin_with_distance_loss,
+         TripletDistanceOptions>;
+using MultiLabelMarginLoss = Loss<"MultiLabelMarginLoss", multilabel_margin_loss, LossOptions>;
 using MultiMarginLoss = Loss<"MultiMarginLoss", multi_margin_loss, MultiMarginOptions>;
 using SoftMarginLoss = Loss<"SoftMarginLoss", soft_margin_loss, LossOptions>;
 using MultiLabelSoftMarginLoss =

@@ -57,6 +57,16 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   const auto distance = [&](const Tensor& a, const Tensor& b) {
     return pairwise_distance(a, b, options.p, options.eps, false, loc);
   };
+  return triplet_margin_with_distance_loss(
+      anchor, positive, negative, {distance, options.margin, options.swap, options.reduction}, loc);
+}
+Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive,
+                                         const Tensor& negative,
+                                         const TripletDistanceOptions& options, Loc loc) {
+  const auto distance = [&](const Tensor& a, const Tensor& b) {
+    return options.distance_function ? options.distance_function(a, b)
+                                     : pairwise_distance(a, b, 2, 1e-6, false, loc);
+  };
   Tensor apart = distance(anchor, negative);
   if (options.swap) apart = minimum({apart, loc}, distance(positive, negative));
   const Tensor behind = sub({distance(anchor, positive), loc}, apart);
@@ -91,6 +101,36 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& given, LossOptions op
   const Tensor target = of_one_shape(input, given, "soft_margin_loss", loc);
   const Tensor products = neg(mul({target, loc}, input), loc);
   return reduced(softplus(products, loc), options.reduction, loc);
+}
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, LossOptions options,
+                              Loc loc) {
+  require_defined(input, "multilabel_margin_loss", "the input", loc);
+  require_defined(target, "multilabel_margin_loss", "the target", loc);
+  const bool has_batch = input.rank() == 2;
+  if ((!has_batch && input.rank() != 1) || target.rank() != input.rank() ||
+      is_floating(target.dtype()) || target.dtype() == DType::kBool) {
+    fail_at(loc, "multilabel_margin_loss: expected scores [N, C] or [C] and integer labels of ",
+            "that shape, got ", input.type(), " and ", target.type());
+  }
+  const Tensor x = has_batch ? input : input.unsqueeze(0, loc);
+  const Tensor labels =
+      of_one_shape(x, has_batch ? target : target.unsqueeze(0, loc), "multilabel_margin_loss", loc)
+          .to(DType::kInt64, loc);
+  // Labels up to the first -1, and 0 in place of the others, which then do not count.
+  const Tensor ends = cumsum((Operand(labels, loc) < 0).to(DType::kInt64, loc), 1, loc);
+  const Tensor counts = Operand(ends, loc) == 0;
+  const Tensor places = where(counts, {labels, loc}, 0);
+  const Tensor is_label = Operand(scatter(zeros_like(labels, loc), 1, places,
+                                          counts.to(DType::kInt64, loc), "max", loc),
+                                  loc) != 0;
+  const Tensor own = gather(x, 1, places, loc).unsqueeze(2, loc);
+  const Tensor behind = relu(add({sub({x.unsqueeze(1, loc), loc}, own), loc}, 1), loc);
+  const Tensor matters =
+      Operand(counts.unsqueeze(2, loc), loc) && !Operand(is_label.unsqueeze(1, loc), loc);
+  const Tensor sums = where(matters, {behind, loc}, 0).sum({1, 2}, false, loc);
+  const Tensor classes = dim_tensor(x.size(1, loc), loc).to(x.dtype(), loc);
+  const Tensor losses = div({sums, loc}, classes);
+  return reduced(has_batch ? losses : losses.squeeze({0}, loc), options.reduction, loc);
 }
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
                                    const MultilabelSoftMarginOptions& options, Loc loc) {

@@ -2,6 +2,8 @@
 // and -1.
 #pragma once
 
+#include <functional>
+
 #include "eager/nn/loss/losses.h"
 
 namespace sardonyx::eager::nn {
@@ -35,6 +37,18 @@ struct TripletOptions {
 // max(0, d(anchor, positive) - d(anchor, negative) + margin), of rows [N, D].
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            TripletOptions options = {}, Loc loc = Loc::current());
+struct TripletDistanceOptions {
+  // Of two batches of rows, one number for each; none: pairwise_distance().
+  std::function<Tensor(const Tensor& a, const Tensor& b)> distance_function = {};
+  double margin = 1;
+  bool swap = false;
+  Reduction reduction = Reduction::kMean;
+};
+// triplet_margin_loss() with a distance of one's own.
+Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive,
+                                         const Tensor& negative,
+                                         const TripletDistanceOptions& options = {},
+                                         Loc loc = Loc::current());
 // ||a - b + eps||_p along the last axis.
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6,
                          bool keepdim = false, Loc loc = Loc::current());
@@ -51,6 +65,10 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
 // log(1 + exp(-target * input)).
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, LossOptions options = {},
                         Loc loc = Loc::current());
+// sum over labels y and classes i that are none of max(0, 1 - (x[y] - x[i])) / C, of scores [N, C]
+// or [C] and a target of that shape: integer labels in front, the first -1 ends them.
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, LossOptions options = {},
+                              Loc loc = Loc::current());
 struct MultilabelSoftMarginOptions {
   Tensor weight = {};  // of the classes [C]
   Reduction reduction = Reduction::kMean;
