@@ -3,6 +3,8 @@
 // take integers as float32, as in torch.
 #pragma once
 
+#include <utility>
+
 #include "eager/tensor.h"
 
 namespace sardonyx::eager {
@@ -29,6 +31,12 @@ Tensor log10(const Tensor& x, Loc loc = Loc::current());
 Tensor logaddexp(const Operand& a, const Operand& b);
 Tensor logaddexp2(const Operand& a, const Operand& b);    // log2(2^a + 2^b)
 Tensor ldexp(const Operand& x, const Operand& exponent);  // x * 2^exponent
+// {mantissa, exponent}: x = mantissa * 2^exponent, 1/2 <= |mantissa| < 1, the exponent an int32; of
+// 0, infinities and NaN x itself and 0.
+std::pair<Tensor, Tensor> frexp(const Tensor& x, Loc loc = Loc::current());
+// The next number of the type after a towards b, float32 or float64; without a gradient. ONNX has
+// the bits of numbers from opset 26 on (frexp's too).
+Tensor nextafter(const Operand& a, const Operand& b);
 // The greater, the less of two; of a NaN and a number the number.
 Tensor fmax(const Operand& a, const Operand& b);
 Tensor fmin(const Operand& a, const Operand& b);

@@ -61,6 +61,11 @@ Tensor transformed(const FftTransform& kind, const Tensor& x, const Options& opt
   return kind.inverse ? mul({out, loc}, factor) : div({out, loc}, factor);
 }
 
+Norm other_side(Norm norm) {
+  if (norm == Norm::kOrtho) return norm;
+  return norm == Norm::kBackward ? Norm::kForward : Norm::kBackward;
+}
+
 struct TransformAxes {
   std::vector<int64_t> axes;
   std::vector<std::optional<int64_t>> lengths;
@@ -174,6 +179,18 @@ Tensor rfft(const Tensor& x, Options options, Loc loc) {
 Tensor irfft(const Tensor& z, Options options, Loc loc) {
   check_pairs("irfft", z, loc);
   return transformed(kIrfft, z, options, loc).squeeze({-1}, loc);
+}
+
+// The transform that has the other sign is the other one of the conjugate; 1/n changes sides.
+Tensor hfft(const Tensor& z, Options options, Loc loc) {
+  check_pairs("hfft", z, loc);
+  options.norm = other_side(options.norm);
+  return irfft(conj(z, loc), options, loc);
+}
+Tensor ihfft(const Tensor& x, Options options, Loc loc) {
+  require_defined(x, "ihfft", "x", loc);
+  options.norm = other_side(options.norm);
+  return conj(rfft(x, options, loc), loc);
 }
 
 Tensor fftn(const Tensor& z, const OptionsN& options, Loc loc) {

@@ -37,6 +37,11 @@ Tensor rfft(const Tensor& x, Options options = {}, Loc loc = Loc::current());
 // Back to real [..., n], where n is 2 * (m - 1) unless given; give it for odd lengths.
 Tensor irfft(const Tensor& z, Options options = {}, Loc loc = Loc::current());
 
+// Of the half of a signal [..., m, 2] whose other half is its conjugate the spectrum, real
+// [..., n], n = 2 * (m - 1) unless given; and back from real [..., n] to [..., n / 2 + 1, 2].
+Tensor hfft(const Tensor& z, Options options = {}, Loc loc = Loc::current());
+Tensor ihfft(const Tensor& x, Options options = {}, Loc loc = Loc::current());
+
 struct OptionsN {
   std::vector<int64_t> s = {};     // lengths, one for each axis; none: as they are
   std::vector<int64_t> axes = {};  // none: all, or as many of the last as `s` has

@@ -285,4 +285,74 @@ Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis, Loc loc) {
   return mul({a, loc}, b).sum(axis, false, loc);
 }
 
+Tensor vander(const Tensor& x, std::optional<int64_t> columns, Loc loc) {
+  require_defined(x, "vander", "x", loc);
+  if (x.rank() == 0) fail_at(loc, "vander: expected x [..., n], got ", x.type());
+  if (columns && *columns < 1) fail_at(loc, "vander: expected at least 1 column, got ", *columns);
+  const int64_t count = columns ? *columns : x.size(-1, loc).value();
+  const Tensor values = is_floating(x.dtype()) ? x : x.to(DType::kInt64, loc);
+  std::vector<Tensor> powers{ones_like(values, loc)};
+  while (std::ssize(powers) < count)
+    powers.push_back(mul({powers.back(), loc}, values));
+  powers.resize(static_cast<size_t>(count));
+  return stack(powers, -1, loc);
+}
+
+namespace {
+
+int64_t product_of(const Shape& shape, size_t first, size_t last) {
+  int64_t product = 1;
+  for (size_t axis = first; axis < last; ++axis)
+    product *= shape[axis];
+  return product;
+}
+
+Shape known_sizes(const Tensor& a, const char* name, const Loc& loc) {
+  require_defined(a, name, "a", loc);
+  Shape sizes;
+  for (const auto& dim : a.shape(loc))
+    sizes.push_back(dim.value());
+  return sizes;
+}
+
+}  // namespace
+
+Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& axes, Loc loc) {
+  require_defined(b, "tensorsolve", "b", loc);
+  known_sizes(a, "tensorsolve", loc);
+  std::vector<int64_t> behind;
+  for (int64_t i = -std::ssize(axes); i < 0; ++i)
+    behind.push_back(i);
+  const Tensor moved = axes.empty() ? a : movedim(a, axes, behind, loc);
+  const Shape sizes = known_sizes(moved, "tensorsolve", loc);
+  const size_t rows_rank = b.rank();
+  const Shape rows = known_sizes(b, "tensorsolve", loc);
+  const bool fits =
+      sizes.size() >= rows_rank && std::equal(rows.begin(), rows.end(), sizes.begin());
+  const int64_t count = product_of(rows, 0, rows_rank);
+  if (!fits || product_of(sizes, rows_rank, sizes.size()) != count) {
+    fail_at(loc, "tensorsolve: expected a [b's shape..., as many elements...], got ", moved.type(),
+            " and ", b.type());
+  }
+  const Tensor matrix = moved.reshape({count, count}, loc);
+  const Tensor y = solve(matrix, b.reshape({count, 1}, loc), loc);
+  return y.reshape(to_dims(Shape(sizes.begin() + static_cast<ptrdiff_t>(rows_rank), sizes.end())),
+                   loc);
+}
+Tensor tensorinv(const Tensor& a, int64_t first, Loc loc) {
+  const Shape sizes = known_sizes(a, "tensorinv", loc);
+  if (first < 1 || first > std::ssize(sizes)) {
+    fail_at(loc, "tensorinv: expected a count of axes within [1, ", sizes.size(), "], got ", first);
+  }
+  const auto rows_rank = static_cast<size_t>(first);
+  const int64_t rows = product_of(sizes, 0, rows_rank);
+  if (product_of(sizes, rows_rank, sizes.size()) != rows) {
+    fail_at(loc, "tensorinv: expected as many elements in the first ", first,
+            " axes as in the others, got ", a.type());
+  }
+  Shape shape(sizes.begin() + first, sizes.end());
+  shape.insert(shape.end(), sizes.begin(), sizes.begin() + first);
+  return inv(a.reshape({rows, rows}, loc), loc).reshape(to_dims(shape), loc);
+}
+
 }  // namespace sardonyx::eager::linalg

@@ -114,6 +114,14 @@ Tensor matrix_power(const Tensor& a, int64_t power, Loc loc = Loc::current());
 Tensor matrix_exp(const Tensor& a, Loc loc = Loc::current());  // sum of a^k / k!
 Tensor multi_dot(const std::vector<Tensor>& matrices, Loc loc = Loc::current());
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis = -1, Loc loc = Loc::current());
+// [1, x, x^2, ...] of each element of x [..., n]: [..., n, columns], columns n unless given.
+Tensor vander(const Tensor& x, std::optional<int64_t> columns = {}, Loc loc = Loc::current());
+// The y [last axes of a...] with tensordot(a, y) = b, of a [b's shape..., last axes...] after
+// `axes` have been moved behind the others; and the inverse of a, whose first `first` axes count as
+// the rows: [last axes..., first axes...].
+Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& axes = {},
+                   Loc loc = Loc::current());
+Tensor tensorinv(const Tensor& a, int64_t first = 2, Loc loc = Loc::current());
 // The sum of products along an axis.
 Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis = -1, Loc loc = Loc::current());
 

@@ -187,6 +187,28 @@ Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis, bool kee
   return found.squeeze({line.axis}, loc);
 }
 
+Tensor nanquantile(const Tensor& x, double q, std::optional<int64_t> axis, bool keepdim, Loc loc) {
+  require_defined(x, "nanquantile", "x", loc);
+  if (!is_floating(x.dtype())) return quantile(x, q, axis, keepdim, loc);
+  check_share(q, loc);
+  const Line line = line_of(x, axis, loc);
+  if (line.x.rank() == 0) return x;
+  require_elements(line.x, line.axis, "nanquantile", loc);
+  // Sorted, NaNs are last.
+  const Tensor values = sort(line.x, line.axis, false, loc).first;
+  const Tensor last =
+      maximum({sub({numbers_along(line.x.detach(), line.axis, loc), loc}, 1), loc}, 0);
+  const Tensor place = mul({last.to(DType::kDouble, loc), loc}, q);
+  const auto element = [&](const Tensor& at) {
+    return gather(values, line.axis, at.to(DType::kInt64, loc), loc);
+  };
+  const Tensor low = element(floor(place, loc)), high = element(ceil(place, loc));
+  const Tensor share = sub({place, loc}, floor(place, loc)).to(x.dtype(), loc);
+  const Tensor found = add({low, loc}, mul(sub({high, loc}, low), share));
+  if (keepdim) return axis ? found : found.reshape(Dims(x.rank(), 1), loc);
+  return found.squeeze({line.axis}, loc);
+}
+
 Tensor diff(const Tensor& x, int64_t times, int64_t axis, Loc loc) {
   require_defined(x, "diff", "x", loc);
   if (times < 0) {

@@ -29,6 +29,9 @@ std::pair<Tensor, Tensor> mode(const Tensor& x, int64_t axis = -1, bool keepdim 
 // The q-th quantile, 0 <= q <= 1, linear between elements; NaN where one is among them.
 Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis = {}, bool keepdim = false,
                 Loc loc = Loc::current());
+// The same of the elements that are no NaN; NaN where there is no other.
+Tensor nanquantile(const Tensor& x, double q, std::optional<int64_t> axis = {},
+                   bool keepdim = false, Loc loc = Loc::current());
 // x[i + 1] - x[i] along an axis, `times` over.
 Tensor diff(const Tensor& x, int64_t times = 1, int64_t axis = -1, Loc loc = Loc::current());
 // Running products. ONNX has the op from opset 26 on.

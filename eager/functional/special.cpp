@@ -10,6 +10,7 @@
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
+#include "eager/functional/special_parts.h"
 #include "eager/placed.h"
 #include "ir/type.h"
 
@@ -17,23 +18,6 @@ namespace sardonyx::eager {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-
-// Of float64, whatever the elements: sums of large terms that cancel would leave little of float32.
-Tensor by_doubles(const Tensor& x, const char* name, const Loc& loc,
-                  const std::function<Tensor(const Tensor&)>& function) {
-  require_defined(x, name, "x", loc);
-  const DType dtype = is_floating(x.dtype()) ? x.dtype() : DType::kFloat;
-  return function(x.to(DType::kDouble, loc)).to(dtype, loc);
-}
-
-// c[0] + c[1] x + c[2] x^2 + ...
-template <size_t N>
-Tensor power_sum(const std::array<double, N>& c, const Tensor& x, const Loc& loc) {
-  Tensor sum = add({mul({x, loc}, c[N - 1]), loc}, c[N - 2]);
-  for (size_t i = N - 2; i-- > 0;)
-    sum = add({mul({sum, loc}, x), loc}, c[i]);
-  return sum;
-}
 
 template <size_t N>
 Tensor quotient(const std::array<double, N>& above, const std::array<double, N>& below,
@@ -246,18 +230,6 @@ Tensor log_ndtr_of_doubles(const Tensor& x, const Loc& loc) {
   return where(is_left, {left, loc}, right);
 }
 
-// function(x), whose slope is given at x and its value.
-using Slope = std::function<Tensor(const Tensor& x, const Tensor& y)>;
-Tensor with_slope(const Tensor& x, const std::function<Tensor(const Tensor&)>& function,
-                  const Slope& slope, const Loc& loc) {
-  using Tensors = std::vector<Tensor>;
-  const auto forward = [=](const Tensors& in) { return Tensors{function(in[0])}; };
-  const auto backward = [=](const Tensors& in, const Tensors& out, const Tensors& d) {
-    return Tensors{mul({d[0], loc}, slope(in[0], out[0]))};
-  };
-  return apply(CustomFunction{forward, backward}, {x}, loc)[0];
-}
-
 }  // namespace
 
 Tensor lgamma(const Tensor& x, Loc loc) {
@@ -270,17 +242,6 @@ Tensor digamma(const Tensor& x, Loc loc) {
   return by_doubles(x, "digamma", loc,
                     [&](const Tensor& wide) { return digamma_of_doubles(wide, loc); });
 }
-namespace {
-
-// A function of float64s with its slope.
-Tensor sloped(const Tensor& x, const char* name, Tensor (*function)(const Tensor&, const Loc&),
-              const Slope& slope, const Loc& loc) {
-  const auto values = [=](const Tensor& wide) { return function(wide, loc); };
-  return by_doubles(x, name, loc,
-                    [&](const Tensor& wide) { return with_slope(wide, values, slope, loc); });
-}
-
-}  // namespace
 
 Tensor erfinv(const Tensor& x, Loc loc) {
   const auto slope = [loc](const Tensor&, const Tensor& y) {

@@ -16,6 +16,13 @@ Tensor lgamma(const Tensor& x, Loc loc = Loc::current());
 // The slope of lgamma: NaN at the negative integers, -infinity at 0 and infinity at -0, as torch
 // has it. Its own slope (torch's polygamma(1, x)) is what backward() gives.
 Tensor digamma(const Tensor& x, Loc loc = Loc::current());
+// The n-th derivative of digamma, 0 <= n <= 169: infinite at 0 and the negative integers.
+Tensor polygamma(int64_t n, const Tensor& x, Loc loc = Loc::current());
+// The modified Bessel functions of the first kind of orders 0 and 1, and these times exp(-|x|).
+Tensor i0(const Tensor& x, Loc loc = Loc::current());
+Tensor i0e(const Tensor& x, Loc loc = Loc::current());
+Tensor i1(const Tensor& x, Loc loc = Loc::current());
+Tensor i1e(const Tensor& x, Loc loc = Loc::current());
 // The number whose erf is x: infinite at -1 and 1, NaN beyond. Quantiles of the normal distribution
 // are ndtri(p).
 Tensor erfinv(const Tensor& x, Loc loc = Loc::current());

@@ -56,6 +56,76 @@ Tensor histc(const Tensor& x, int64_t bins, double low, double high, Loc loc) {
   return bincount(places.to(DType::kInt64, loc), {}, bins, loc).to(x.dtype(), loc);
 }
 
+namespace {
+
+Tensor floating_samples(const Tensor& x, const Loc& loc) {
+  require_defined(x, "histogram", "x", loc);
+  if (is_floating(x.dtype())) return x.detach().reshape({-1}, loc);
+  fail_at(loc, "histogram: expected floating elements, got ", x.type(),
+          "; convert with to(DType::kFloat)");
+}
+
+Histogram counted_by_edges(const Tensor& samples, const Tensor& edges,
+                           const HistogramOptions& options, const Loc& loc) {
+  const int64_t bins = edges.size(0, loc).value() - 1;
+  const Tensor first = edges.select(0, 0, loc), last = edges.select(0, -1, loc);
+  const Tensor is_inside = (Operand(samples, loc) >= first) && (Operand(samples, loc) <= last);
+  const Tensor inside = masked_select(samples, is_inside, loc);
+  // Elements that equal the last edge belong to the last bin.
+  const Tensor places =
+      clamp(sub({bucketize(inside, edges, true, loc), loc}, 1), {}, bins - 1, loc);
+  Tensor weights;
+  if (options.weight.defined()) {
+    const Tensor all = options.weight.detach().reshape({-1}, loc).to(samples.dtype(), loc);
+    if (!(all.size(0, loc) == samples.size(0, loc)))
+      fail_at(loc, "histogram: weight: expected one for each of ", samples.size(0, loc),
+              " elements, got ", options.weight.type());
+    weights = masked_select(all, is_inside, loc);
+  }
+  Tensor counts = bincount(places, weights, bins, loc).to(samples.dtype(), loc);
+  if (options.density) {
+    const Tensor widths = diff(edges, 1, 0, loc);
+    counts = div({div({counts, loc}, counts.sum({}, false, loc)), loc}, widths);
+  }
+  return {counts, edges};
+}
+
+}  // namespace
+
+Histogram histogram(const Tensor& x, int64_t bins, const HistogramOptions& options, Loc loc) {
+  const Tensor samples = floating_samples(x, loc);
+  if (bins < 1) fail_at(loc, "histogram: expected at least one bin, got ", bins);
+  const bool is_empty = samples.numel(loc).is_known() && samples.numel(loc).value() == 0;
+  Tensor low = literal(0.0, DType::kDouble), high = literal(1.0, DType::kDouble);  // of none
+  if (options.range) {
+    if (!(options.range->first <= options.range->second))
+      fail_at(loc, "histogram: range: expected low <= high, got ", options.range->first, " and ",
+              options.range->second);
+    low = literal(options.range->first, DType::kDouble);
+    high = literal(options.range->second, DType::kDouble);
+  } else if (!is_empty) {
+    low = samples.amin({}, false, loc).to(DType::kDouble, loc);
+    high = samples.amax({}, false, loc).to(DType::kDouble, loc);
+  }
+  const Tensor is_point = Operand(low, loc) == high;
+  const Tensor from = where(is_point, {sub({low, loc}, 0.5), loc}, low);
+  const Tensor to = where(is_point, {add({high, loc}, 0.5), loc}, high);
+  const Tensor steps = arange(bins + 1, {.dtype = DType::kDouble}, loc);
+  const Tensor shares = div({steps, loc}, static_cast<double>(bins));
+  // Both ends are met exactly.
+  const Tensor edges = add({mul({sub({1, loc}, shares), loc}, from), loc}, mul({shares, loc}, to));
+  return counted_by_edges(samples, edges.to(samples.dtype(), loc), options, loc);
+}
+Histogram histogram(const Tensor& x, const Tensor& edges, const HistogramOptions& options,
+                    Loc loc) {
+  const Tensor samples = floating_samples(x, loc);
+  require_defined(edges, "histogram", "edges", loc);
+  if (edges.rank() != 1 || !is_floating(edges.dtype()) || edges.size(0, loc).value() < 2)
+    fail_at(loc, "histogram: expected edges [2 or more] of floating elements, got ", edges.type());
+  if (options.range) fail_at(loc, "histogram: range: expected none beside edges at hand");
+  return counted_by_edges(samples, edges.detach().to(samples.dtype(), loc), options, loc);
+}
+
 UniqueResult unique_consecutive(const Tensor& x, Loc loc) {
   require_defined(x, "unique_consecutive", "x", loc);
   const Tensor flat = x.detach().reshape({-1}, loc);
