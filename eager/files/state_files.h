@@ -3,6 +3,7 @@
 // the file and what is wrong with it.
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -18,6 +19,19 @@ class Optimizer;
 // By the name's end: .safetensors, .npz, or .pt, .pth, .bin, .ckpt, .tar (torch's).
 void save(const nn::StateDict& state, const std::filesystem::path& path);
 nn::StateDict load(const std::filesystem::path& path);
+// Of state_dict() and load_state_dict(): parameters and buffers of a module, the steps and means of
+// an optimiser.
+template <typename Stateful>
+concept HasStateDict =
+    std::derived_from<Stateful, nn::Module> || std::derived_from<Stateful, optim::Optimizer>;
+template <HasStateDict Stateful>
+void save(const Stateful& from, const std::filesystem::path& path) {
+  save(from.state_dict(), path);
+}
+template <HasStateDict Stateful>
+void load(Stateful& to, const std::filesystem::path& path) {
+  to.load_state_dict(load(path));
+}
 // Whether the name's end is one of torch's.
 bool is_torch_file(const std::filesystem::path& path);
 

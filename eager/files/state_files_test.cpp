@@ -7,6 +7,8 @@
 
 #include "eager/create.h"
 #include "eager/functional/functional.h"
+#include "eager/nn/linear.h"
+#include "eager/optim/optimizer.h"
 #include "ir/core/tensor.h"
 #include "ir/type.h"
 #include "onnx_io/npz.h"
@@ -30,6 +32,24 @@ class StateFiles : public testing::Test {
  private:
   TemporaryFolder folder_;
 };
+
+TEST_F(StateFiles, OfModulesAndOptimisers) {
+  const nn::Linear net(3, 2);
+  optim::Adam optimizer(net.parameters());
+  net(randn({4, 3})).sum().backward();
+  optimizer.step();
+  save(net, at("net.safetensors"));
+  save(optimizer, at("optimizer.safetensors"));
+  nn::Linear other(3, 2);
+  optim::Adam follower(other.parameters());
+  load(other, at("net.safetensors"));
+  load(follower, at("optimizer.safetensors"));
+  EXPECT_EQ((other.weight - net.weight).abs().max().item<float>(), 0);
+  const nn::StateDict wanted = optimizer.state_dict(), got = follower.state_dict();
+  ASSERT_EQ(got.size(), wanted.size());
+  for (const auto& [name, value] : wanted)
+    EXPECT_TRUE(equal(got.at(name), value)) << name;
+}
 
 nn::StateDict sample_state() {
   return {{"fc.weight", tensor({{1.f, -2.f}, {3.f, 4.5f}})},
