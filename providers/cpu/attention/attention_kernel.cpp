@@ -80,7 +80,7 @@ void ScaleRow(float* row, size_t count, float factor) {
 }
 
 // In one call for all rows: none waits for the one before.
-void WeighRows(const FloatRows& scores, float scale, float* greatest, float* sums) {
+void WeighRows(const AttentionRows& scores, float scale, float* greatest, float* sums) {
   float* row = scores.at;
   for (size_t i = 0; i < scores.rows; ++i, row += scores.step) {
     greatest[i] = std::max(-HUGE_VALF, scale * greatest_of(row, scores.count));
@@ -90,7 +90,7 @@ void WeighRows(const FloatRows& scores, float scale, float* greatest, float* sum
   }
 }
 
-void DivideRows(const FloatRows& rows, const float* sums) {
+void DivideRows(const AttentionRows& rows, const float* sums) {
   const D d;
   const size_t lanes = hn::Lanes(d), whole = rows.count - rows.count % lanes;
   float* row = rows.at;
@@ -253,11 +253,11 @@ void scale_row(float* row, size_t count, float factor) {
   HWY_DYNAMIC_DISPATCH(ScaleRow)(row, count, factor);
 }
 
-void weigh_rows(const FloatRows& scores, float scale, float* greatest, float* sums) {
+void weigh_rows(const AttentionRows& scores, float scale, float* greatest, float* sums) {
   HWY_DYNAMIC_DISPATCH(WeighRows)(scores, scale, greatest, sums);
 }
 
-void divide_rows(const FloatRows& rows, const float* sums) {
+void divide_rows(const AttentionRows& rows, const float* sums) {
   HWY_DYNAMIC_DISPATCH(DivideRows)(rows, sums);
 }
 

@@ -32,16 +32,16 @@ float exponentials(float* scores, size_t count, float scale, float greatest);
 void scale_row(float* row, size_t count, float factor);
 
 // Rows of `count` elements, `step` from one to the next.
-struct FloatRows {
+struct AttentionRows {
   float* at;
   size_t step, rows, count;
 };
 // Does with each row of scores what greatest_score() and exponentials() do: greatest[i] is `scale`
 // times its greatest score, or minus infinity where that is NaN, and sums[i] the sum of its
 // exponentials. `scale` > 0.
-void weigh_rows(const FloatRows& scores, float scale, float* greatest, float* sums);
+void weigh_rows(const AttentionRows& scores, float scale, float* greatest, float* sums);
 // Row i times 1 / sums[i].
-void divide_rows(const FloatRows& rows, const float* sums);
+void divide_rows(const AttentionRows& rows, const float* sums);
 
 // Rotates pairs of numbers by angles: y = (cosine * real - sine * imaginary, sine * real + cosine *
 // imaginary), for the `count` pairs (x[i], x[i + count]), or (x[2 * i], x[2 * i + 1]) where they

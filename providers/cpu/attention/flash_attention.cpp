@@ -173,8 +173,8 @@ void HeadAttention::weigh(const AttentionHead& head, const Block& block, const W
   const auto [begin, end] = block.keys;
   if (block.is_first && sees_all(head, block)) {
     const auto queries = static_cast<size_t>(block.queries.end - block.queries.begin);
-    const FloatRows scores{work.scores, static_cast<size_t>(score_step_), queries,
-                           static_cast<size_t>(end - begin)};
+    const AttentionRows scores{work.scores, static_cast<size_t>(score_step_), queries,
+                               static_cast<size_t>(end - begin)};
     return weigh_rows(scores, f_.scale, work.greatest + block.queries.begin,
                       work.sums + block.queries.begin);
   }
@@ -228,8 +228,8 @@ void HeadAttention::finish(const AttentionHead& head, int64_t first, int64_t las
   const auto size = static_cast<size_t>(f_.value_size);
   const auto is_positive = [](float sum) { return sum > 0; };
   if (std::all_of(work.sums + first, work.sums + last, is_positive)) {
-    const FloatRows rows{head.out + first * f_.out_step, static_cast<size_t>(f_.out_step),
-                         static_cast<size_t>(last - first), size};
+    const AttentionRows rows{head.out + first * f_.out_step, static_cast<size_t>(f_.out_step),
+                             static_cast<size_t>(last - first), size};
     return divide_rows(rows, work.sums + first);
   }
   for (int64_t i = first; i < last; ++i) {
