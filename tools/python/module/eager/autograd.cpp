@@ -4,6 +4,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include "eager/autograd/gradcheck.h"
 #include "eager/autograd/post_accumulate.h"
 #include "eager/autograd/tape.h"
 #include "eager/dispatch/autocast.h"
@@ -163,6 +164,19 @@ void bind_grad(py::module_& module) {
       "forward(*inputs) with a gradient of one's own: backward(inputs, outputs, grad_outputs) "
       "gives "
       "one for each input, or None.");
+  module.def("_gradcheck", [](const py::object& function, const py::object& inputs, double eps,
+                              double atol, double rtol, bool raises) {
+    const auto called = [held = shared_object(function)](const std::vector<Tensor>& in) {
+      const LockedInterpreter locked;
+      py::object result = call_python(*held, py::tuple(py::cast(in)));
+      if (py::isinstance<Tensor>(result)) result = py::make_tuple(result);
+      return tensors_from(result, "gradcheck");
+    };
+    const std::vector<Tensor> given = tensors_from(inputs, "gradcheck");
+    return unlocked([&](const Loc& loc) {
+      return eager::gradcheck(called, given, {eps, atol, rtol, raises}, loc);
+    });
+  });
   module.def("is_grad_enabled", &eager::is_grad_enabled);
   module.def("_set_grad_enabled", &eager::detail::set_grad_enabled);
 }

@@ -35,7 +35,9 @@ void bind_transforms(RowDefiner& define) {
        {FunctionRow<decltype(&along_one<fft::fft>)>{"fft", &along_one<fft::fft>},
         {"ifft", &along_one<fft::ifft>},
         {"rfft", &along_one<fft::rfft>},
-        {"irfft", &along_one<fft::irfft>}}) {
+        {"irfft", &along_one<fft::irfft>},
+        {"hfft", &along_one<fft::hfft>},
+        {"ihfft", &along_one<fft::ihfft>}}) {
     define(text(name, "(input, n=None, dim=-1, norm=None)").c_str(), function);
   }
   using Several = decltype(&along_several<fft::fftn>);

@@ -71,8 +71,12 @@ std::string type_text(const PythonParameter& parameter, const char* type) {
 // Stubs have classes for named results.
 std::string result_text(const PythonRow& row) {
   if (row.options.fields.empty()) return row.result;
-  const bool is_ordered = row.options.fields[0] == std::string_view("values");
-  const std::string named = is_ordered ? "ValuesAndIndices" : "MinAndMax";
+  const std::string_view first = row.options.fields[0];
+  const bool is_ordered = first == "values";
+  const std::string named = is_ordered            ? "ValuesAndIndices"
+                            : first == "mantissa" ? "MantissaAndExponent"
+                            : first == "hist"     ? "HistogramAndEdges"
+                                                  : "MinAndMax";
   const bool is_one_way = row.result == kResultType<std::pair<Tensor, Tensor>>;
   return is_one_way || !is_ordered ? named : "Union[Tensor, " + named + "]";
 }

@@ -71,6 +71,52 @@ void bind_convolutions(py::module_& m) {
   }
 }
 
+using IndexedPool = std::pair<Tensor, Tensor> (*)(const Tensor&, nn::Sizes,
+                                                  const nn::MaxPoolOptions&, Loc);
+using Unpool = Tensor (*)(const Tensor&, const Tensor&, nn::Sizes, const nn::MaxUnpoolOptions&,
+                          Loc);
+
+// Sizes for the spatial axes of what torch gives for all axes as well.
+std::optional<nn::Sizes> spatial_size(const py::object& size, size_t axes) {
+  if (size.is_none()) return {};
+  std::vector<int64_t> all = int64s_from(size);
+  if (all.size() > axes) all.erase(all.begin(), all.end() - static_cast<ptrdiff_t>(axes));
+  return nn::Sizes(all);
+}
+
+void bind_unpools(py::module_& m) {
+  for (const auto& [name, function] :
+       {std::pair<const char*, IndexedPool>{"max_pool1d_with_indices", nn::max_pool1d_with_indices},
+        {"max_pool2d_with_indices", nn::max_pool2d_with_indices},
+        {"max_pool3d_with_indices", nn::max_pool3d_with_indices}}) {
+    of_arguments(m, name, "The greatest of each window, and where in its channel it is.",
+                 [function = function](CallArguments& a) {
+                   const auto x = a.need<Tensor>("input");
+                   const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+                   nn::MaxPoolOptions o;
+                   take(a, o);
+                   a.finish();
+                   return [=](const Loc& loc) { return function(x, kernel, o, loc); };
+                 });
+  }
+  RowDefiner define(m);
+  const auto unpool = [&]<Unpool function, size_t axes>(const char* name) {
+    define(text(name, "(input, indices, kernel_size, stride=None, padding=0, output_size=None)")
+               .c_str(),
+           [](const Tensor& x, const Tensor& indices, const nn::Sizes& kernel,
+              const std::optional<nn::Sizes>& stride, const nn::Sizes& padding,
+              const py::object& output_size, Loc loc) {
+             const nn::MaxUnpoolOptions options{stride, padding, spatial_size(output_size, axes)};
+             const UnlockedInterpreter released;
+             return function(x, indices, kernel, options, loc);
+           },
+           {"Zeros but for the elements at the places that a max pool gave."});
+  };
+  unpool.operator()<nn::max_unpool1d, 1>("max_unpool1d");
+  unpool.operator()<nn::max_unpool2d, 2>("max_unpool2d");
+  unpool.operator()<nn::max_unpool3d, 3>("max_unpool3d");
+}
+
 void bind_pools(py::module_& m) {
   for (const auto& [name, function] :
        {std::pair<const char*, MaxPool>{"max_pool1d", nn::max_pool1d},
@@ -85,6 +131,7 @@ void bind_pools(py::module_& m) {
       return [=](const Loc& loc) { return function(x, kernel, o, loc); };
     });
   }
+  bind_unpools(m);
   for (const auto& [name, function] :
        {std::pair<const char*, AveragePool>{"avg_pool1d", nn::avg_pool1d},
         {"avg_pool2d", nn::avg_pool2d},
@@ -224,6 +271,25 @@ void bind_sampling(py::module_& m) {
   define("rms_norm(input, normalized_shape, weight=None, eps=None)", nn::rms_norm);
   define("channel_shuffle(input, groups)", nn::channel_shuffle);
   define("pixel_unshuffle(input, downscale_factor)", nn::pixel_unshuffle);
+  define("bilinear(input1, input2, weight, bias=None)", nn::bilinear);
+  define("rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False)",
+         [](const Tensor& x, double lower, double upper, bool training, bool, Loc loc) {
+           return nn::rrelu(x, lower, upper, training, loc);
+         });
+  define(
+      "embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2.0, "
+      "scale_grad_by_freq=False, mode='mean', sparse=False, per_sample_weights=None)",
+      [](const Tensor& indices, const Tensor& weight, const Tensor& offsets,
+         const std::optional<double>& max_norm, double, bool by_frequency, const std::string& mode,
+         bool, const Tensor& factors, Loc loc) {
+        if (max_norm || by_frequency) {
+          throw py::type_error(
+              "embedding_bag(): max_norm and scale_grad_by_freq: expected None and False, rows "
+              "are neither renormed nor scaled here");
+        }
+        return nn::embedding_bag(indices, weight, offsets, {mode}, factors, loc);
+      },
+      {"Rows of weight as sum, mean or max of bags; gradients are dense."});
   define("embedding(input, weight)", [](const Tensor& indices, const Tensor& weight, Loc loc) {
     return eager::index_select(weight, 0, indices, loc);
   });
@@ -265,6 +331,9 @@ void bind_linalg_rows(py::module_& m) {
   define("multi_dot(tensors)", linalg::multi_dot);
   define("cross(input, other, dim=-1)", linalg::cross);
   define("vecdot(x, y, dim=-1)", linalg::vecdot);
+  define("vander(x, N=None)", linalg::vander);
+  define("tensorinv(A, ind=2)", linalg::tensorinv);
+  define("tensorsolve(A, B, dims=None)", linalg::tensorsolve);
 }
 
 std::vector<Tensor> parts_of(const linalg::LU& found) {

@@ -113,6 +113,14 @@ void bind_activations(py::module_& m) {
     a.take("min_val", low).take("max_val", high).take("inplace", inplace).finish();
     return nn::Hardtanh(low, high);
   });
+  define_layer<nn::RReLU>(m, "RReLU", "x, or a random slope times x below 0.",
+                          [](CallArguments& a) {
+                            double lower = 1.0 / 8, upper = 1.0 / 3;
+                            bool inplace = false;
+                            a.take("lower", lower).take("upper", upper).take("inplace", inplace);
+                            a.finish();
+                            return nn::RReLU(lower, upper);
+                          });
   define_layer<nn::PReLU>(m, "PReLU", "x, or weight * x below 0.", [](CallArguments& a) {
     int64_t channels = 1;
     double init = 0.25;
@@ -153,12 +161,16 @@ void bind_linear(py::module_& m) {
       });
   bag.def(
       "forward",
-      [](const nn::EmbeddingBag& self, const py::object& input, const py::object& offsets) {
+      [](const nn::EmbeddingBag& self, const py::object& input, const py::object& offsets,
+         const py::object& per_sample_weights) {
         const Tensor indices = tensor_from(input, "EmbeddingBag: input"),
-                     begins = tensor_or_undefined(offsets, "EmbeddingBag: offsets");
-        return forwarded([&] { return self.forward(indices, begins); });
+                     begins = tensor_or_undefined(offsets, "EmbeddingBag: offsets"),
+                     factors = tensor_or_undefined(per_sample_weights,
+                                                   "EmbeddingBag: per_sample_weights");
+        return forwarded([&] { return self.forward(indices, begins, factors); });
       },
-      py::arg("input"), py::arg("offsets") = py::none());
+      py::arg("input"), py::arg("offsets") = py::none(),
+      py::arg("per_sample_weights") = py::none());
   with_one_in_place<nn::AlphaDropout>(m, "AlphaDropout", "p", 0.5,
                                       "Dropout that keeps mean and variance.");
   with_one_in_place<nn::Dropout>(m, "Dropout", "p", 0.5,
@@ -268,8 +280,9 @@ void max_pool(py::module_& m, const char* name) {
   define_layer<L>(m, name, "The greatest of each window.", [](CallArguments& a) {
     const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
     nn::MaxPoolOptions o;
-    take(a, o);
-    a.finish();
+    bool return_indices = false;  // which forward() in Python looks at
+    a.take("stride", o.stride).take("padding", o.padding).take("dilation", o.dilation);
+    a.take("return_indices", return_indices).take("ceil_mode", o.ceil_mode).finish();
     return L(kernel, o, python_line());
   });
 }

@@ -112,6 +112,10 @@ void bind_margin_losses(py::module_& m) {
   loss<nn::MultiMarginLoss, nn::MultiMarginOptions>(m, "MultiMarginLoss", "multi_margin_loss",
                                                     "Of scores [N, C] and classes [N].", kOfTarget,
                                                     nn::multi_margin_loss);
+  loss<nn::MultiLabelMarginLoss, nn::LossOptions>(
+      m, "MultiLabelMarginLoss", "multilabel_margin_loss",
+      "Of scores [N, C] and labels in front of the first -1.", kOfTarget,
+      nn::multilabel_margin_loss);
   loss<nn::SoftMarginLoss, nn::LossOptions>(m, "SoftMarginLoss", "soft_margin_loss",
                                             "log(1 + exp(-target * input))", kOfTarget,
                                             nn::soft_margin_loss);

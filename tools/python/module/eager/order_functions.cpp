@@ -91,6 +91,8 @@ py::object aminmax(const Tensor& x, const std::optional<int64_t>& dim, bool keep
 }
 
 // q may be several, which come first among the axes of the result.
+using QuantileOf = Tensor (*)(const Tensor&, double, std::optional<int64_t>, bool, Loc);
+template <QuantileOf of_one>
 py::object quantile(const Tensor& x, const py::object& q, const std::optional<int64_t>& dim,
                     bool keepdim, Loc loc) {
   const Tensor all = tensor_from(q, "quantile(): q").to(DType::kDouble, loc);
@@ -99,9 +101,24 @@ py::object quantile(const Tensor& x, const py::object& q, const std::optional<in
   return computed([&] {
     std::vector<Tensor> found;
     for (const double share : shares)
-      found.push_back(eager::quantile(x, share, dim, keepdim, loc));
+      found.push_back(of_one(x, share, dim, keepdim, loc));
     return is_scalar ? found[0] : eager::stack(found, 0, loc);
   });
+}
+
+py::object histogram(const Tensor& x, const py::object& bins, const py::object& range,
+                     const Tensor& weight, bool density, Loc loc) {
+  eager::HistogramOptions options{.range = {}, .weight = weight, .density = density};
+  if (!range.is_none()) options.range = range.cast<std::pair<double, double>>();
+  const bool has_edges = py::isinstance<Tensor>(bins);
+  const Tensor edges = has_edges ? bins.cast<Tensor>() : Tensor();
+  const int64_t count = has_edges ? 0 : bins.cast<int64_t>();
+  const eager::Histogram found = [&] {
+    const UnlockedInterpreter released;
+    return has_edges ? eager::histogram(x, edges, options, loc)
+                     : eager::histogram(x, count, options, loc);
+  }();
+  return py::make_tuple(found.counts, found.edges);
 }
 
 void bind_extremes(RowDefiner& define) {
@@ -115,7 +132,8 @@ void bind_extremes(RowDefiner& define) {
          &whole_or_along<eager::nanmedian, eager::nanmedian>, kValuesAndIndices);
   define("mode(input, dim=-1, keepdim=False)", eager::mode, kValuesAndIndices);
   define("aminmax(input, *, dim=None, keepdim=False)", &aminmax, {.fields = {"min", "max"}});
-  define("quantile(input, q, dim=None, keepdim=False)", &quantile);
+  define("quantile(input, q, dim=None, keepdim=False)", &quantile<eager::quantile>);
+  define("nanquantile(input, q, dim=None, keepdim=False)", &quantile<eager::nanquantile>);
   define("kthvalue(input, k, dim=-1, keepdim=False)", eager::kthvalue, kValuesAndIndices);
   define(
       "topk(input, k, dim=-1, largest=True, sorted=True)",
@@ -214,6 +232,8 @@ void bind_counts(RowDefiner& define) {
                            inverse, counts);
          });
   define("bincount(input, weights=None, minlength=0)", eager::bincount);
+  define("histogram(input, bins=100, *, range=None, weight=None, density=False)", &histogram,
+         {"Counts and edges of equal bins, or of edges at hand.", {"hist", "bin_edges"}});
   define("histc(input, bins=100, min=0.0, max=0.0)", eager::histc);
   define("bucketize(input, boundaries, *, right=False)", eager::bucketize);
   define.function("searchsorted(sorted_sequence, input|values, *, right=False)",

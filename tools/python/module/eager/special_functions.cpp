@@ -20,6 +20,10 @@ void bind_special_unary(RowDefiner& define) {
                                        {"expit", eager::sigmoid},
                                        {"expm1", eager::expm1},
                                        {"gammaln", eager::lgamma},
+                                       {"i0", eager::i0},
+                                       {"i0e", eager::i0e},
+                                       {"i1", eager::i1},
+                                       {"i1e", eager::i1e},
                                        {"log1p", eager::log1p},
                                        {"log_ndtr", eager::log_ndtr},
                                        {"ndtr", eager::ndtr},
@@ -42,6 +46,7 @@ void bind_special(py::module_& module) {
   define("softmax(input, dim)", eager::softmax);
   define("log_softmax(input, dim)", eager::log_softmax);
   define("multigammaln(input, p)", eager::multigammaln);
+  define("polygamma(n, input)", eager::polygamma);
   define("xlogy(input, other)", eager::xlogy);
   define("xlog1py(input, other)", eager::xlog1py);
 }

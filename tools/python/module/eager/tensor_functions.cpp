@@ -1,4 +1,5 @@
 // Functions of elements and products, as functions and as methods of tensors.
+#include "eager/dispatch/promotion.h"
 #include "eager/functional/functional.h"
 #include "eager/functional/linalg.h"
 #include "eager/functional/special.h"
@@ -139,6 +140,7 @@ constexpr FunctionRow<Binary> kBinary[] = {
     {"mul", eager::mul},
     {"multiply", eager::mul},
     {"ne", eager::ne},
+    {"nextafter", eager::nextafter},
     {"not_equal", eager::ne},
     {"pow", eager::pow},
     {"remainder", eager::remainder},
@@ -162,6 +164,29 @@ constexpr FunctionRow<OfTwo> kOfTwo[] = {
     {"outer", eager::outer},
     {"vdot", eager::dot},
 };
+
+// Of tensors and numbers of Python.
+DType result_type_of(const py::object& a, const py::object& b) {
+  const bool first_is_tensor = py::isinstance<Tensor>(a);
+  const py::object &tensor = first_is_tensor ? a : b, &other = first_is_tensor ? b : a;
+  if (!py::isinstance<Tensor>(tensor)) {
+    // Numbers alone: their own kinds.
+    const auto kind = [](const py::object& x) {
+      if (PyBool_Check(x.ptr())) return DType::kBool;
+      return PyFloat_Check(x.ptr()) ? default_dtype() : DType::kInt64;
+    };
+    return eager::promoted(kind(a), kind(b)).value();
+  }
+  const OperandHolder holder(other, tensor, python_line());
+  const eager::OperandPair pair = eager::matched(tensor.cast<const Tensor&>(), holder.get());
+  return pair.a.dtype();
+}
+
+DType promoted_type(const py::object& a, const py::object& b) {
+  const DType first = dtype_from(a), second = dtype_from(b);
+  if (const auto found = eager::promoted(first, second)) return *found;
+  throw py::type_error(text("promote_types(): ", first, " and ", second, " do not mix"));
+}
 
 void bind_tables(RowDefiner& define) {
   for (const auto& [name, function] : kUnary)
@@ -242,6 +267,12 @@ void bind_with_numbers(RowDefiner& define) {
   define("logit(input, eps=None)", eager::logit);
   define("nan_to_num(input, nan=0.0, posinf=None, neginf=None)", eager::nan_to_num);
   define("heaviside(input, values)", eager::heaviside);
+  define("frexp(input)", [](const Tensor& x, Loc loc) { return eager::frexp(x, loc); },
+         {.fields = {"mantissa", "exponent"}});
+  define.function("polygamma(n, input)", eager::polygamma);
+  define.method("polygamma(self, n)",
+                [](const Tensor& x, int64_t n, Loc loc) { return eager::polygamma(n, x, loc); });
+  define("i0(input)", eager::i0);
   define("lerp(input, end, weight)", eager::lerp);
   define("addcmul(input, tensor1, tensor2, *, value=1)", eager::addcmul);
   define("addcdiv(input, tensor1, tensor2, *, value=1)", eager::addcdiv);
@@ -334,6 +365,9 @@ void bind_tensor_functions(py::module_& module, TensorClass& tensor) {
   bind_activations(define);
   bind_with_numbers(define);
   bind_products(define);
+  module.def("result_type", &result_type_of, py::arg("tensor1"), py::arg("tensor2"),
+             "The element type that an operation of both computes in.");
+  module.def("promote_types", &promoted_type, py::arg("type1"), py::arg("type2"));
 }
 
 }  // namespace sardonyx::python::eager_layer

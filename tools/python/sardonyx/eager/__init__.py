@@ -29,7 +29,14 @@ from .._sardonyx.eager import *  # noqa: F401,F403
 from .._sardonyx.eager import DType, Tensor, _Compiled, _cond, _export, _ExportOptions, _load, _save, _while_loop
 from . import _autograd, _derivatives, amp, func, nn, op, optim  # noqa: F401
 from ._autograd import inference_mode, set_grad_enabled  # noqa: F401
-from ._functions import is_complex, randint_like, scalar_tensor, svd, without_module as _without_module  # noqa: F401
+from ._functions import (  # noqa: F401
+    can_cast,
+    is_complex,
+    randint_like,
+    scalar_tensor,
+    svd,
+    without_module as _without_module,
+)
 from ._tensor import device  # noqa: F401
 from .amp import autocast  # noqa: F401
 from .func import vmap  # noqa: F401
@@ -63,6 +70,7 @@ autograd.grad, autograd.backward = _sardonyx.eager.grad, _autograd.backward
 autograd.Function = _autograd.Function
 autograd.no_grad, autograd.enable_grad = _sardonyx.eager.no_grad, _sardonyx.eager.enable_grad
 autograd.set_grad_enabled, autograd.inference_mode = set_grad_enabled, inference_mode
+autograd.gradcheck = _autograd.gradcheck
 autograd.detect_anomaly = _sardonyx.eager.detect_anomaly
 autograd.functional = types.ModuleType(f"{autograd.__name__}.functional")
 for _name in ("jacobian", "hessian", "vjp", "jvp", "vhp", "hvp"):

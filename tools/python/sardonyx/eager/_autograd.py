@@ -106,3 +106,9 @@ def backward(tensors, grad_tensors=None, retain_graph=False, create_graph=False)
         # What they were computed from they may share.
         is_last = place == len(tensors) - 1
         tensor.backward(gradient, retain_graph=retain_graph or not is_last, create_graph=create_graph)
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True):
+    """Whether backward() of func(*inputs) gives what central differences do; inputs with gradients are float64."""
+    given = (inputs,) if isinstance(inputs, _sardonyx.eager.Tensor) else tuple(inputs)
+    return _sardonyx.eager._gradcheck(func, given, eps, atol, rtol, raise_exception)

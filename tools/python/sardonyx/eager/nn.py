@@ -25,7 +25,21 @@ from .._sardonyx.eager._nn import *  # noqa: F401,F403
 from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
 from . import _packed, _reparametrize
 from ._extension import extends as _extends
-from ._functions import LPPool1d, LPPool2d, instance_norm, lp_pool1d, lp_pool2d  # noqa: F401
+from ._functions import (  # noqa: F401
+    LPPool1d,
+    LPPool2d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+    TripletMarginWithDistanceLoss,
+    instance_norm,
+    lp_pool1d,
+    lp_pool2d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    triplet_margin_with_distance_loss,
+)
 from ._tensor import device as _Device
 from ._tensor import one_handle as _one_handle
 
@@ -617,3 +631,6 @@ functional = _module(
     },
 )
 functional.instance_norm, functional.lp_pool1d, functional.lp_pool2d = instance_norm, lp_pool1d, lp_pool2d
+functional.max_pool1d, functional.max_pool2d, functional.max_pool3d = max_pool1d, max_pool2d, max_pool3d
+functional.triplet_margin_with_distance_loss = triplet_margin_with_distance_loss
+functional.upsample = functional.interpolate
