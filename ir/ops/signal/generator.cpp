@@ -7,6 +7,7 @@
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/run_control.h"
+#include "ir/eval_call.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/inference/propagate_elements.h"
 #include "ir/ops/op_families.h"
