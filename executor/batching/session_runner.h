@@ -23,6 +23,10 @@ class SessionRunner {
   // Inputs are the session's, followed by the optional ones, which may all be undefined. Outputs
   // that options.outputs does not list are undefined.
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options);
+  // Memory beside runs, such as their inputs', where the gate lets it in.
+  MemoryGate::Space space_for(uint64_t bytes) {
+    return gate_->is_limited() ? gate_->take(bytes) : MemoryGate::Space();
+  }
   RunProfiles& profiles() { return profiles_; }
 
  private:

@@ -5,7 +5,9 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <set>
 
+#include "executor/serving/config_checks.h"
 #include "executor/serving/json_text.h"
 #include "executor/serving/model_config_proto.h"
 
@@ -31,7 +33,7 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string text_;
 };
 
-// Reads one message; adds what has no effect here to `config`.
+// Reads one message that check_message() has found good.
 class ConfigReader {
  public:
   ConfigReader(const inference::ModelConfig& message, std::string_view model)
@@ -41,7 +43,6 @@ class ConfigReader {
     config_.name = message_.name().empty() ? std::string(model_) : message_.name();
     if (config_.name != model_)
       wrong("name is '", message_.name(), "', but the folder is '", model_, "'");
-    check_kind_of_model();
     if (message_.max_batch_size() < 0) wrong("max_batch_size is negative");
     config_.max_batch_size = message_.max_batch_size();
     config_.names_file = !message_.default_model_filename().empty();
@@ -74,33 +75,6 @@ class ConfigReader {
     refuse(Status::kUnsupported, "configuration of model '", model_, "': ", parts...);
   }
 
-  void check_kind_of_model() {
-    const std::string& platform = message_.platform();
-    const std::string& backend = message_.backend();
-    const bool is_ensemble = message_.has_ensemble_scheduling();
-    if (!(platform.empty() || platform == "onnxruntime_onnx" || platform == "onnxv1" ||
-          platform == "onnx_onnxv1" || (platform == "ensemble" && is_ensemble)))
-      unsupported("platform '", platform,
-                  "'; ONNX files (onnxruntime_onnx) and ensembles are served");
-    if (!(backend.empty() || backend == "onnxruntime" || backend == "sardonyx"))
-      unsupported("backend '", backend, "'; there is onnxruntime, which is served by sardonyx");
-    if (message_.batch_input_size() > 0 || message_.batch_output_size() > 0)
-      unsupported("batch_input and batch_output: ragged batches are for models made for them");
-    if (message_.model_transaction_policy().decoupled())
-      unsupported("decoupled: each request of an ONNX model has one answer");
-    if (message_.model_operations().op_library_filename_size() > 0)
-      unsupported("model_operations: libraries of custom operators are not loaded");
-    if (message_.model_repository_agents().agents_size() > 0)
-      unsupported("model_repository_agents: none can be loaded; what '",
-                  message_.model_repository_agents().agents(0).name(),
-                  "' does is to be done before the model comes here");
-    if (!message_.runtime().empty()) config_.without_effect.emplace_back("runtime");
-    if (message_.response_cache().enable()) config_.without_effect.emplace_back("response_cache");
-    if (message_.has_model_metrics()) config_.without_effect.emplace_back("model_metrics");
-    if (message_.cc_model_filenames_size() > 0)
-      config_.without_effect.emplace_back("cc_model_filenames");
-  }
-
   void read_versions() {
     const auto& policy = message_.version_policy();
     VersionPolicy& versions = config_.versions;
@@ -108,11 +82,20 @@ class ConfigReader {
       versions.kind = VersionPolicy::Kind::kAll;
     } else if (policy.has_specific()) {
       versions.kind = VersionPolicy::Kind::kSpecific;
-      versions.specific.assign(policy.specific().versions().begin(),
-                               policy.specific().versions().end());
+      const auto& wanted = policy.specific().versions();
+      for (const int64_t version : std::set<int64_t>(wanted.begin(), wanted.end())) {
+        if (version < 1) wrong("version_policy: specific version ", version, "; they begin at 1");
+        versions.specific.push_back(version);
+      }
       if (versions.specific.empty()) wrong("version_policy: specific without versions");
-    } else if (policy.has_latest() && policy.latest().num_versions() > 0) {
+    } else if (policy.has_latest()) {
       versions.latest = policy.latest().num_versions();
+      if (versions.latest == 0)
+        wrong(
+            "version_policy: latest with num_versions 0, by which no version would be served; "
+            "expected 1 or more");
+    } else if (message_.has_version_policy()) {
+      wrong("version_policy: expected latest, all or specific, got none of them");
     }
   }
 
@@ -141,19 +124,24 @@ class ConfigReader {
     return tensor;
   }
 
+  // Open dims keep their order: between them, both have the same number of elements.
   void check_reshape(const TensorConfig& tensor) const {
-    const auto product = [](const Shape& dims) {
-      int64_t known = 1;
-      for (const int64_t dim : dims)
-        known = dim < 0 || known > (int64_t{1} << 40) / dim ? known : known * dim;
-      return known;
+    const auto counts = [](const Shape& dims) {
+      constexpr int64_t kMost = int64_t{1} << 40;  // more than a tensor has
+      std::vector<int64_t> between = {1};
+      for (const int64_t dim : dims) {
+        if (dim < 0) {
+          between.push_back(1);
+        } else {
+          between.back() = between.back() > kMost / dim ? kMost : between.back() * dim;
+        }
+      }
+      return between;
     };
-    const auto open = [](const Shape& dims) { return std::count(dims.begin(), dims.end(), -1); };
-    if (open(tensor.dims) != open(*tensor.reshape) ||
-        product(tensor.dims) != product(*tensor.reshape))
-      wrong("'", tensor.name, "': reshape ", to_text(*tensor.reshape),
-            " has other elements than dims ", to_text(tensor.dims));
-    if (open(tensor.dims) > 1) unsupported("'", tensor.name, "': a reshape with several open dims");
+    if (counts(tensor.dims) == counts(*tensor.reshape)) return;
+    wrong("'", tensor.name, "': reshape ", to_text(*tensor.reshape),
+          " has other elements than dims ", to_text(tensor.dims),
+          ", or not the same number of them before, between and behind the open ones");
   }
 
   TensorConfig read_input(const inference::ModelInput& message) const {
@@ -173,17 +161,12 @@ class ConfigReader {
   }
 
   void read_instances() {
-    int instances = 0;
-    for (const auto& group : message_.instance_group()) {
-      if (group.count() < 0 || group.count() > 1024) wrong("instance_group: count ", group.count());
-      if (group.kind() == inference::ModelInstanceGroup::KIND_GPU || group.gpus_size() > 0)
-        config_.without_effect.emplace_back("instance_group on GPUs: instances run on CPUs");
-      if (group.has_rate_limiter()) config_.without_effect.emplace_back("rate_limiter");
-      if (!group.passive()) instances += std::max(group.count(), 1);
-    }
-    if (instances == 0) return;
-    config_.scheduling.instances = instances;
+    if (message_.instance_group_size() == 0) return;
     config_.sets_instances = true;
+    config_.scheduling.instances = 0;
+    for (const auto& group : message_.instance_group()) {
+      if (!group.passive()) config_.scheduling.instances += std::max(group.count(), 1);
+    }
   }
 
   static QueuePolicy read_queue(const inference::ModelQueuePolicy& message) {
@@ -244,38 +227,56 @@ class ConfigReader {
   void read_ensemble(const inference::ModelEnsembling& message);
 
   WarmupConfig read_warmup(const inference::ModelWarmup& message) const {
+    constexpr uint32_t kMostRuns = 10'000;
     WarmupConfig warmup;
     warmup.name = message.name();
     warmup.batch = message.batch_size();
-    warmup.count = static_cast<int>(std::clamp<uint32_t>(message.count(), 1, 10'000));
-    for (const auto& [name, input] : message.inputs()) {
-      WarmupConfig::Input& to = warmup.inputs[name];
-      to.dtype = dtype_of(input.data_type());
-      to.dims = {input.dims().begin(), input.dims().end()};
-      for (const int64_t dim : to.dims) {
-        if (dim < 0) wrong("model_warmup '", warmup.name, "', '", name, "': dims must be sizes");
-      }
-      if (input.random_data()) to.data = WarmupConfig::Input::Data::kRandom;
-      if (!input.input_data_file().empty()) {
-        to.data = WarmupConfig::Input::Data::kFile;
-        to.file = input.input_data_file();
-        if (to.file.find("..") != std::string::npos || to.file.starts_with('/'))
-          wrong("model_warmup: '", to.file, "' is no file in the folder 'warmup' of the model");
-      }
-    }
+    if (message.count() > kMostRuns)
+      wrong("model_warmup '", warmup.name, "': count ", message.count(), ", expected at most ",
+            kMostRuns);
+    warmup.count = std::max(static_cast<int>(message.count()), 1);
+    for (const auto& [name, input] : message.inputs())
+      warmup.inputs[name] =
+          read_warmup_input(input, text("model_warmup '", warmup.name, "', '", name, "': "));
     return warmup;
   }
 
+  WarmupConfig::Input read_warmup_input(const inference::ModelWarmup::Input& message,
+                                        const std::string& where) const {
+    using Source = inference::ModelWarmup::Input;
+    WarmupConfig::Input input;
+    input.dtype = dtype_of(message.data_type());
+    if (input.dtype == DType::kUndefined) wrong(where, "it needs data_type");
+    input.dims = {message.dims().begin(), message.dims().end()};
+    for (const int64_t dim : input.dims) {
+      if (dim < 0) wrong(where, dim, " in dims, which must be sizes");
+    }
+    switch (message.input_data_type_case()) {
+      case Source::kZeroData:
+        break;
+      case Source::kRandomData:
+        input.data = WarmupConfig::Input::Data::kRandom;
+        break;
+      case Source::kInputDataFile:
+        input.data = WarmupConfig::Input::Data::kFile;
+        input.file = message.input_data_file();
+        check_data_file(input.file, where, "warmup");
+        break;
+      default:
+        wrong(where, "expected one of zero_data, random_data and input_data_file, got none");
+    }
+    return input;
+  }
+
+  void check_data_file(const std::string& file, const std::string& where,
+                       std::string_view folder) const {
+    if (file.empty() || file.find("..") != std::string::npos || file.starts_with('/'))
+      wrong(where, "'", file, "' is no file in the folder '", folder, "' of the model");
+  }
+
+  // -1: basic, 0: the default, 1: what follows from it, as ONNX Runtime's backend has it.
   void read_optimization() {
-    const auto& optimization = message_.optimization();
-    // -1: basic, 0: the default, 1: what follows from it, as ONNX Runtime's backend has it.
-    const int level = optimization.graph().level();
-    if (level == -1) config_.optimization_level = 1;
-    if (level < -1 || level > 1)
-      config_.without_effect.push_back(text("optimization.graph.level: ", level));
-    if (optimization.has_cuda()) config_.without_effect.emplace_back("optimization.cuda");
-    if (optimization.has_execution_accelerators())
-      config_.without_effect.emplace_back("optimization.execution_accelerators");
+    if (message_.optimization().graph().level() == -1) config_.optimization_level = 1;
   }
 
   void read_parameters() {
@@ -316,15 +317,11 @@ void ConfigReader::read_control(const inference::ModelSequenceBatching::ControlI
       default:
         control.kind = SequenceConfig::Control::Kind::kCorrelationId;
         control.dtype = dtype_of(message.data_type());
-        if (control.dtype != DType::kString && !is_integer(control.dtype))
-          wrong("control_input '", input.name(),
-                "': CORRID needs an integer data_type or TYPE_STRING");
         sequence.controls.push_back(control);
         continue;
     }
     const auto take = [&](DType dtype, const auto& values) {
       if (values.size() == 0) return;
-      if (values.size() != 2) wrong("control_input '", input.name(), "': expected [false, true]");
       control.dtype = dtype;
       control.false_value = static_cast<double>(values[0]);
       control.true_value = static_cast<double>(values[1]);
@@ -337,16 +334,12 @@ void ConfigReader::read_control(const inference::ModelSequenceBatching::ControlI
 }
 
 void ConfigReader::read_sequences(const inference::ModelSequenceBatching& message) {
-  if (message.iterative_sequence())
-    unsupported("iterative_sequence: each request of an ONNX model runs once");
   SequenceConfig sequence;
   if (message.max_sequence_idle_microseconds() > 0)
     sequence.max_idle = microseconds(message.max_sequence_idle_microseconds());
   for (const auto& input : message.control_input())
     read_control(input, sequence);
   for (const auto& state : message.state()) {
-    if (state.initial_state_size() > 1)
-      wrong("state '", state.input_name(), "' has two initial states");
     SequenceConfig::State to;
     to.input = state.input_name();
     to.output = state.output_name();
@@ -356,9 +349,8 @@ void ConfigReader::read_sequences(const inference::ModelSequenceBatching& messag
       const auto& initial = state.initial_state(0);
       to.dims = read_dims(initial.dims(), to.input);
       to.initial_file = initial.data_file();
-      if (to.initial_file.find("..") != std::string::npos || to.initial_file.starts_with('/'))
-        wrong("state: '", to.initial_file,
-              "' is no file in the folder 'initial_state' of the model");
+      if (initial.has_data_file())
+        check_data_file(to.initial_file, "state '" + to.input + "': ", "initial_state");
     }
     sequence.states.push_back(std::move(to));
   }
@@ -385,7 +377,6 @@ void ConfigReader::read_ensemble(const inference::ModelEnsembling& message) {
     to.outputs = {step.output_map().begin(), step.output_map().end()};
     config_.ensemble.push_back(std::move(to));
   }
-  if (config_.ensemble.empty()) wrong("ensemble_scheduling has no step");
 }
 
 // Text may have such strings as escapes, and a message that has one can't be sent.
@@ -462,7 +453,10 @@ ModelConfig config_from_message(const inference::ModelConfig& message, std::stri
     refuse(Status::kInvalidArgument, "configuration of model '", model,
            "': it has a string that is not UTF-8");
   }
-  return ConfigReader(message, model).read();
+  check_message(message, model);
+  ModelConfig config = ConfigReader(message, model).read();
+  config.without_effect = settings_without_effect(message);
+  return config;
 }
 
 ModelConfig config_from_text(std::string_view text, std::string_view model) {

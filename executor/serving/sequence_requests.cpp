@@ -38,6 +38,7 @@ SequenceTable::Ticket SequenceTable::submit(InferRequest given, InferDone done) 
 void SequenceTable::wait(const RequestPointer& request, const std::string& key,
                          const SequencePointer& sequence) {
   statistics_->begin_request();
+  ++waiting_;
   request->state = SequenceRequest::State::kWaiting;
   request->key = key;
   request->sequence = sequence;
@@ -64,6 +65,7 @@ SequenceTable::RequestPointer SequenceTable::next_waiting(Sequence& sequence) {
 
 void SequenceTable::stop_waiting(SequenceRequest& request) {
   statistics_->end_request();
+  --waiting_;
   request.state = SequenceRequest::State::kHandedOver;
   request.sequence.reset();
   if (request.timer) threads_.cancel(*request.timer);

@@ -31,6 +31,17 @@ Tensor initial_state(const SequenceConfig::State& state, Shape shape,
                             path.string());
 }
 
+void check_state_shape(const Shape& shape, const SequenceConfig::State& state, const Type& type) {
+  if (!type.has_rank()) return;
+  bool fits = shape.size() == type.rank();
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = (*type.shape)[i].try_value().value_or(shape[i]) == shape[i];
+  if (fits) return;
+  refuse(Status::kInvalidArgument, "sequence_batching: state '", state.input, "' is ", type.text(),
+         " in the model, but ", to_text(shape),
+         " by its dims and the batch of 1 that max_batch_size stands for");
+}
+
 // A part of a batch would keep the memory of all of it.
 Datum kept_apart(const Datum& value) {
   if (!value.is_tensor()) return value;
@@ -75,10 +86,16 @@ SequenceTable::SequenceTable(SequenceConfig config, std::span<const ValueInfo> i
              "' is configured as ", protocol_name(state.dtype), ", but is ",
              protocol_name(type.dtype), " in the model");
     }
+    if (const DType given = outputs[input.output].type.dtype; given != state.dtype) {
+      refuse(Status::kInvalidArgument, "sequence_batching: output '", state.output, "' is ",
+             protocol_name(given), " in the model, but state '", state.input,
+             "', which it is given to, ", protocol_name(state.dtype));
+    }
     Shape shape;
     for (const int64_t dim : state.dims)
       shape.push_back(dim < 0 ? 1 : dim);
     if (has_batch_dim_) shape.insert(shape.begin(), 1);
+    check_state_shape(shape, state, type);
     input.initial = initial_state(state, std::move(shape), folder);
     states_.push_back(std::move(input));
   }
@@ -115,6 +132,11 @@ void SequenceTable::close() {
 size_t SequenceTable::sequences() const {
   const std::lock_guard lock(mutex_);
   return sequences_.size();
+}
+
+size_t SequenceTable::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
 }
 
 // Sequences that nobody has asked for long end without an END. With the lock held, as all up to

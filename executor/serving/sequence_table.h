@@ -43,6 +43,8 @@ class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
   // Refuses what waits and what comes from now on.
   void close();
   size_t sequences() const;
+  // Requests that wait here: behind others of their sequence, or for a place.
+  size_t waiting() const;
 
  private:
   using RequestPointer = std::shared_ptr<SequenceRequest>;
@@ -109,6 +111,7 @@ class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
   size_t admitted_ = 0;
   std::deque<std::pair<std::string, SequencePointer>> backlog_;  // those that are not
   std::deque<Ready> ready_;                                      // taken from there, to be started
+  size_t waiting_ = 0;                                           // requests
   bool is_starting_ = false;
   std::optional<RunThreads::Timer> idle_timer_;
   bool is_closed_ = false;

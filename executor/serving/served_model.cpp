@@ -39,15 +39,23 @@ std::string dims_text(const Shape& dims) {
   return out + ']';
 }
 
-// `dims` with its open one, if any, made such that there are `count` elements.
-Shape closed_shape(Shape dims, int64_t count) {
-  int64_t known = 1;
-  for (const int64_t dim : dims)
-    known *= dim < 0 ? 1 : dim;
-  for (int64_t& dim : dims) {
-    if (dim < 0) dim = known > 0 ? count / known : 0;
+// `shape`, which has dims as `from`, as one that has them as `to`: open ones keep their order, and
+// items of a batch, which neither lists, stay first. nullopt: it has other dims.
+std::optional<Shape> reshaped_dims(const Shape& shape, const Shape& from, const Shape& to,
+                                   bool has_batch) {
+  const size_t first = has_batch ? 1 : 0;
+  if (shape.size() != from.size() + first) return std::nullopt;
+  Shape result(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(first));
+  size_t at = 0;
+  for (int64_t dim : to) {
+    if (dim < 0) {
+      while (from[at] >= 0)  // there are as many open ones
+        ++at;
+      dim = shape[first + at++];
+    }
+    result.push_back(dim);
   }
-  return dims;
+  return result;
 }
 
 }  // namespace
@@ -56,6 +64,7 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
                          RunThreads& threads, std::shared_ptr<Statistics> statistics,
                          std::shared_ptr<MemoryGate> gate)
     : config_(std::move(config)), version_(source.version), statistics_(std::move(statistics)) {
+  const auto begin = std::chrono::steady_clock::now();
   options.optimization_level = std::min(options.optimization_level, config_.optimization_level);
   session_ = source.model ? std::make_unique<Session>(std::move(*source.model), options)
              : source.bytes
@@ -100,6 +109,7 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
                                         source.folder, config_, scheduler_, threads, statistics_);
   }
   warm_up(source.folder, options.cancel);
+  load_time_ = std::chrono::steady_clock::now() - begin;
 }
 
 ServedModel::~ServedModel() {
@@ -113,6 +123,10 @@ ServedModel::~ServedModel() {
   // Free memory between blocks that are in use stays the process's until it is asked for.
   malloc_trim(0);
 #endif
+}
+
+size_t ServedModel::waiting() const {
+  return scheduler_->waiting() + (sequences_ ? sequences_->waiting() : 0);
 }
 
 void ServedModel::load_labels(const std::filesystem::path& folder) {
@@ -180,14 +194,10 @@ void ServedModel::check_request_tensor(const TensorConfig& config, const Tensor&
 
 Tensor ServedModel::as_model_sees(const TensorConfig& config, const Tensor& tensor) const {
   if (!config.reshape) return tensor;
-  const bool has_batch = config_.max_batch_size > 0;
-  const int64_t items = has_batch ? tensor.shape()[0] : 1;
-  Shape shape = closed_shape(*config.reshape, items > 0 ? tensor.count() / items : 0);
-  if (has_batch) shape.insert(shape.begin(), items);
-  if (element_count(shape) != tensor.count())
-    refuse(Status::kInvalidArgument, "input '", config.name, "': shape ", to_text(tensor.shape()),
-           " can't be given the model's shape ", to_text(shape));
-  return tensor.reshaped(std::move(shape));
+  auto shape = reshaped_dims(tensor.shape(), config.dims, *config.reshape,
+                             /*has_batch=*/config_.max_batch_size > 0);
+  SARDONYX_CHECK(shape && element_count(*shape) == tensor.count());  // by check_request_tensor()
+  return tensor.reshaped(std::move(*shape));
 }
 
 void ServedModel::fill(InferRequest& request, std::vector<NamedTensor> tensors,
@@ -249,12 +259,10 @@ InferDone ServedModel::restoring_shapes(InferDone done) const {
           continue;
         }
         const Tensor& tensor = from.tensor();
-        const bool has_batch = config_.max_batch_size > 0;
-        const int64_t items = has_batch ? tensor.shape()[0] : 1;
-        Shape shape = closed_shape(config.dims, items > 0 ? tensor.count() / items : 0);
-        if (has_batch) shape.insert(shape.begin(), items);
-        if (element_count(shape) == tensor.count()) {
-          outputs[i] = tensor.reshaped(std::move(shape));
+        auto shape = reshaped_dims(tensor.shape(), *config.reshape, config.dims,
+                                   /*has_batch=*/config_.max_batch_size > 0);
+        if (shape && element_count(*shape) == tensor.count()) {
+          outputs[i] = tensor.reshaped(std::move(*shape));
         } else {
           result.error = ServingError(
               Status::kInternal, text("output '", config.name, "' has shape ",

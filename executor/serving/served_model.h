@@ -1,6 +1,7 @@
 // One version of a model, ready to be asked.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -54,6 +55,10 @@ class ServedModel {
   const Scheduler& scheduler() const { return *scheduler_; }
   // Requests that wait or run.
   int64_t pending() const { return statistics_->snapshot().pending; }
+  // Of those, the ones that no run has begun for.
+  size_t waiting() const;
+  // What it took to load it and to warm it up.
+  std::chrono::nanoseconds load_time() const { return load_time_; }
 
   // The index of an output that clients may ask for. Throws ServingError kInvalidArgument.
   size_t output_index(std::string_view name) const;
@@ -82,6 +87,7 @@ class ServedModel {
 
   ModelConfig config_;
   const int64_t version_;
+  std::chrono::nanoseconds load_time_{0};
   const std::shared_ptr<Statistics> statistics_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<SessionRunner> runner_;

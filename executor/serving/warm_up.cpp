@@ -1,4 +1,6 @@
 // Runs before a model is ready, as its configuration asks for.
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -15,10 +17,15 @@ Tensor random_tensor(DType dtype, Shape shape) {
   if (dtype == DType::kString) return tensor;  // zeros of strings are empty ones
   std::minstd_rand engine(1);
   std::uniform_real_distribution<double> uniform(0, 2);
-  std::vector<double> numbers(static_cast<size_t>(tensor.count()));
-  for (double& number : numbers)
-    number = uniform(engine);
-  convert_numbers(DType::kDouble, numbers.data(), dtype, tensor.raw(), tensor.count());
+  std::array<double, 512> numbers;
+  for (int64_t at = 0; at < tensor.count();) {
+    const int64_t now = std::min<int64_t>(tensor.count() - at, numbers.size());
+    for (double& number : numbers)
+      number = uniform(engine);
+    convert_numbers(DType::kDouble, numbers.data(), dtype,
+                    static_cast<std::byte*>(tensor.raw()) + bytes_for(dtype, at), now);
+    at += now;
+  }
   return tensor;
 }
 
@@ -47,20 +54,28 @@ void ServedModel::warm_up(const std::filesystem::path& folder, const std::stop_t
   RunOptions options;
   options.cancel = cancel;
   for (const WarmupConfig& warmup : config_.warmup) {
+    const std::string where = text("model_warmup '", warmup.name, "'");
+    const bool has_batch = config_.max_batch_size > 0;
+    if (warmup.batch > std::max<int64_t>(config_.max_batch_size, 1) && !config_.is_derived) {
+      refuse(Status::kInvalidArgument, where, ": batch_size ", warmup.batch,
+             ", but max_batch_size is ", config_.max_batch_size);
+    }
+    std::map<std::string, Shape> shapes;
+    uint64_t bytes = 0;
+    for (const auto& [name, input] : warmup.inputs) {
+      Shape& shape = shapes[name] = input.dims;
+      if (has_batch) shape.insert(shape.begin(), std::max<int64_t>(warmup.batch, 1));
+      bytes += bytes_for(input.dtype, checked_count(shape, text(where, ", input '", name, "'")));
+    }
+    const MemoryGate::Space space = runner_->space_for(bytes);
     std::vector<Datum> inputs(model_inputs_.size());
     for (const auto& [name, input] : warmup.inputs) {
-      Shape shape = input.dims;
-      if (config_.max_batch_size > 0)
-        shape.insert(shape.begin(), std::max<int64_t>(warmup.batch, 1));
-      bool is_known = false;
-      for (size_t i = 0; i < model_inputs_.size(); ++i) {
-        if (model_inputs_[i].name != name) continue;
-        inputs[i] = warm_up_tensor(input, std::move(shape), folder);
-        is_known = true;
-        break;
-      }
-      if (!is_known)
-        refuse(Status::kInvalidArgument, "model_warmup '", warmup.name, "': no input '", name, "'");
+      const auto found = std::find_if(model_inputs_.begin(), model_inputs_.end(),
+                                      [&](const ValueInfo& one) { return one.name == name; });
+      if (found == model_inputs_.end())
+        refuse(Status::kInvalidArgument, where, ": the model has no input '", name, "'");
+      inputs[static_cast<size_t>(found - model_inputs_.begin())] =
+          warm_up_tensor(input, std::move(shapes[name]), folder);
     }
     for (int i = 0; i < warmup.count; ++i)
       runner_->run(inputs, options);
