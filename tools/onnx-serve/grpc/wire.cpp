@@ -3,6 +3,8 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
+#include <memory>
+
 #include "executor/batching/serving_error.h"
 #include "tools/onnx-serve/http/compression.h"
 
@@ -82,7 +84,9 @@ void write_wire(const Message& from, grpc::ByteBuffer& to) {
 void write_wire(Message& from, TakenBytes& taken, grpc::ByteBuffer& to) {
   if (!taken.try_take(from.ByteSizeLong())) refuse_budget();
   write_wire(static_cast<const Message&>(from), to);
-  from.Clear();
+  // Cleared, it would keep the memory of its strings.
+  const std::unique_ptr<Message> used(from.New());
+  from.GetReflection()->Swap(&from, used.get());
 }
 
 }  // namespace sardonyx::serve
