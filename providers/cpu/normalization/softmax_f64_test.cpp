@@ -36,10 +36,11 @@ void check_softmax_f64(const Tensor& x, int64_t axis) {
       prepared.kernel->run({&source, &target, scratch->data()});
       const auto a = got.values<double>(), b = wanted.values<double>();
       for (size_t i = 0; i < a.size(); ++i) {
-        if (std::isnan(b[i]))
+        if (std::isnan(b[i])) {
           ASSERT_TRUE(std::isnan(a[i])) << "element " << i;
-        else if (a[i] != b[i])
+        } else if (a[i] != b[i]) {
           ASSERT_NEAR(a[i], b[i], 1e-13 * std::fabs(b[i]) + least) << "element " << i;
+        }
       }
     }
   }
