@@ -16,8 +16,6 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kOnePending = "sardonyx_requests_pending{model=\"slow\",version=\"1\"} 1";
 constexpr const char* kTwoPending = "sardonyx_requests_pending{model=\"slow\",version=\"1\"} 2";
 constexpr const char* kNonePending = "sardonyx_requests_pending{model=\"slow\",version=\"1\"} 0";
-constexpr const char* kOneWaiting = "sardonyx_requests_waiting{model=\"slow\",version=\"1\"} 1";
-constexpr const char* kNoneWaiting = "sardonyx_requests_waiting{model=\"slow\",version=\"1\"} 0";
 constexpr const char* kOneCancelled = "reason=\"cancelled\",version=\"1\"} 1";
 
 class EndingRequests : public testing::Test {
@@ -83,10 +81,8 @@ TEST_F(EndingRequests, WhatWaitsInAQueueEndsLikewise) {
     HttpClient second(server_->port());
     ask(second);
     EXPECT_TRUE(comes(kTwoPending));
-    EXPECT_TRUE(comes(kOneWaiting));
   }
   EXPECT_TRUE(comes(kOneCancelled));
-  EXPECT_TRUE(comes(kNoneWaiting));
   ask(third, {{"timeout", 100'000}});
   EXPECT_EQ(third.read().status, 504);
   EXPECT_TRUE(comes(kOnePending));
@@ -117,9 +113,7 @@ TEST_F(EndingRequests, WhatWaitsInASequenceEndsLikewise) {
     HttpClient second(server_->port());
     ask(second, {{"sequence_id", 1}});
     EXPECT_TRUE(comes(kTwoPending));
-    EXPECT_TRUE(comes(kOneWaiting));
   }
-  EXPECT_TRUE(comes(kNoneWaiting));
   EXPECT_TRUE(comes(kOneCancelled));
   ask(third, {{"sequence_id", 1}, {"timeout", 100'000}});
   EXPECT_EQ(third.read().status, 504);
@@ -137,67 +131,6 @@ TEST_F(EndingRequests, WhatTheServerCutsOffIsToldSo) {
   EXPECT_EQ(reply.status, 503) << reply.body;
   EXPECT_THAT(reply.body, testing::HasSubstr("shutting down"));
   EXPECT_EQ(server_->stop(0), 0);
-}
-
-// Answers of 40 MB, of which the client takes none, or all but slowly.
-class UnreadAnswers : public testing::Test {
- protected:
-  void SetUp() override {
-    save_unary(folder_ / "copy/1/model.onnx", "Identity", DType::kFloat, -1);
-    server_ = std::make_unique<ServerProcess>(
-        std::vector<std::string>{"--model-repository", folder_.path().string()});
-  }
-  static void ask(HttpClient& client) {
-    const std::string body(kBytes, '\0');
-    const std::string header =
-        json({{"inputs", {{{"name", "x"}, {"shape", {1, kBytes / 4}}, {"datatype", "FP32"}}}},
-              {"parameters", {{"binary_data_output", true}}}})
-            .dump();
-    client.write("POST /v2/models/copy/infer HTTP/1.1\r\nHost: x\r\nContent-Length: " +
-                 std::to_string(header.size() + body.size()) +
-                 "\r\nInference-Header-Content-Length: " + std::to_string(header.size()) +
-                 "\r\n\r\n" + header + body);
-  }
-  bool is_answered() {
-    HttpClient other(server_->port());
-    const char* const metric = "sardonyx_requests_succeeded_total{model=\"copy\",version=\"1\"} 1";
-    for (int i = 0; i < 4000; ++i) {
-      if (other.get("/metrics").body.find(metric) != std::string::npos) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
-  }
-
-  static constexpr size_t kBytes = 40 << 20;
-  const TemporaryFolder folder_;
-  std::unique_ptr<ServerProcess> server_;
-};
-
-TEST_F(UnreadAnswers, DelayTheEndForSomeSeconds) {
-  HttpClient client(server_->port());
-  ask(client);
-  ASSERT_TRUE(is_answered());
-  const auto begin = Clock::now();
-  EXPECT_EQ(server_->stop(), 0);
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));  // and not for --drain-timeout
-  EXPECT_THAT(server_->log(), testing::HasSubstr("took nothing of their answers"));
-}
-
-TEST_F(UnreadAnswers, AreSentToTheEndWhileTheyAreTaken) {
-  HttpClient client(server_->port());
-  ask(client);
-  ASSERT_TRUE(is_answered());
-  const auto begin = Clock::now();
-  kill(server_->process(), SIGTERM);
-  size_t got = 0;
-  for (std::string some; !(some = client.read_some()).empty(); got += some.size()) {
-    // Some 8 s in all.
-    if (got < kBytes * 4 / 5) std::this_thread::sleep_for(std::chrono::milliseconds(16));
-  }
-  EXPECT_GT(got, kBytes);
-  EXPECT_GT(Clock::now() - begin, std::chrono::seconds(6));
-  EXPECT_EQ(server_->stop(0), 0);
-  EXPECT_THAT(server_->log(), testing::Not(testing::HasSubstr("cut off")));
 }
 
 // A model that is warmed up by runs that take minutes.

@@ -21,15 +21,10 @@ struct Counted {
   const ServedModel& model;
   StatisticsSnapshot counts;
   Session::Stats memory;
-  size_t waiting = 0;
 };
 
 double seconds(uint64_t nanoseconds) {
   return static_cast<double>(nanoseconds) * 1e-9;
-}
-
-double load_seconds(const Counted& one) {
-  return std::chrono::duration<double>(one.model.load_time()).count();
 }
 
 class Families {
@@ -153,10 +148,6 @@ void add_own(Families& families) {
                [](const Counted& one) { return static_cast<double>(one.counts.execution_count); });
   families.add("sardonyx_requests_pending", "Requests that wait or run.", gauge,
                [](const Counted& one) { return static_cast<double>(one.counts.pending); });
-  families.add("sardonyx_requests_waiting", "Requests that no run has begun for.", gauge,
-               [](const Counted& one) { return static_cast<double>(one.waiting); });
-  families.add("sardonyx_model_load_seconds", "What it took to load the model and to warm it up.",
-               gauge, load_seconds);
   families.add("sardonyx_input_seconds_total", "Time in which inputs of batches were concatenated.",
                counter, [](const Counted& one) { return seconds(one.counts.compute_input.ns); });
   families.add("sardonyx_output_seconds_total", "Time in which batches were split.", counter,
@@ -191,11 +182,9 @@ void add_triton(Families& families) {
       [](const StatisticsSnapshot& counts) { return counts.inference_count; });
   add("nv_inference_exec_count", "Number of model executions performed",
       [](const StatisticsSnapshot& counts) { return counts.execution_count; });
-  families.add("nv_inference_pending_request_count",
-               "Instantaneous number of pending requests awaiting execution", MetricType::Gauge,
-               [](const Counted& one) { return static_cast<double>(one.waiting); });
-  families.add("nv_model_load_duration_secs", "Model load time in seconds", MetricType::Gauge,
-               load_seconds);
+  families.add("nv_inference_pending_request_count", "Instantaneous number of pending requests",
+               MetricType::Gauge,
+               [](const Counted& one) { return static_cast<double>(one.counts.pending); });
   add("nv_inference_request_duration_us", "Cumulative inference request duration in microseconds",
       [](const StatisticsSnapshot& counts) { return counts.success.ns / 1000; });
   add("nv_inference_queue_duration_us", "Cumulative inference queuing duration in microseconds",
@@ -221,8 +210,7 @@ std::string metrics_text(const serving::ModelRepository& repository, bool with_t
   const auto serving = repository.serving();
   std::vector<Counted> models;
   for (const auto& model : serving)
-    models.push_back(
-        {*model, model->statistics().snapshot(), model->session().stats(), model->waiting()});
+    models.push_back({*model, model->statistics().snapshot(), model->session().stats()});
   Families families(models);
   add_own(families);
   if (with_triton_names) add_triton(families);

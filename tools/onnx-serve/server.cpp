@@ -2,16 +2,11 @@
 
 #include <signal.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <future>
 #include <iostream>
 #include <stop_token>
 #include <thread>
@@ -113,35 +108,6 @@ class GrpcFront {
 #endif
 };
 
-// Free memory between blocks that are in use stays the process's, of bodies and answers much of it.
-// It is given back once the process neither takes nor frees for a second.
-class IdleMemory {
- public:
-  // To be called every second.
-  void look() {
-#ifdef __GLIBC__
-    const uint64_t now = resident_bytes();
-    const bool is_calm = std::max(now, last_) - std::min(now, last_) < kNoise;
-    if (is_calm && now > kept_ + kWorthwhile) {
-      malloc_trim(0);
-      kept_ = resident_bytes();
-    }
-    kept_ = std::min(kept_, now);
-    last_ = now;
-#endif
-  }
-
- private:
-  static constexpr uint64_t kNoise = 1 << 20, kWorthwhile = 32 << 20;
-  static uint64_t resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    uint64_t pages = 0;
-    file >> pages >> pages;
-    return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  }
-  uint64_t last_ = 0, kept_ = 0;
-};
-
 class Server {
  public:
   explicit Server(const ServeOptions& options) : options_(options) { log_.configure(options.log); }
@@ -225,7 +191,6 @@ class Server {
     for (;;) {
       const int signal = signals_.wait(std::chrono::seconds(1));
       if (signal == SIGTERM || signal == SIGINT) return;
-      memory_.look();
       if (tls_) reload_certificate();
       const bool polls = options_.repository.control == serving::ControlMode::kPoll;
       if (polls && (signal == SIGHUP || polls_again_ || Clock::now() >= next_poll)) {
@@ -269,13 +234,9 @@ class Server {
     };
     // Both take no more connections from now on, and have the same time.
     http.close(std::chrono::milliseconds(0));
-    auto grpc_done = std::async(std::launch::async, [&] { return grpc.close(left()); });
-    const bool is_http_done = http.close(left());
-    if (!grpc_done.get() || !is_http_done)
-      log_.write(LogLevel::kWarning,
-                 text("requests were cut off: --drain-timeout has passed, or their clients took "
-                      "nothing of their answers for ",
-                      Stall::kLongest.count(), " s"));
+    const bool is_grpc_done = grpc.close(left());
+    if (!http.close(left()) || !is_grpc_done)
+      log_.write(LogLevel::kWarning, "requests were cut off: --drain-timeout has passed");
     log_.write(LogLevel::kInfo, "done");
     return 0;
   }
@@ -287,7 +248,6 @@ class Server {
   ServerState state_;
   BodyBudget bodies_{options_.http.limits.all_body_bytes};
   std::unique_ptr<TlsSettings> tls_;
-  IdleMemory memory_;
   std::stop_source loads_;    // ends those that go on, and all later ones
   bool has_ended_ = false;    // a signal for the end came while models were loaded
   bool polls_again_ = false;  // so did one that asks to look at the repository

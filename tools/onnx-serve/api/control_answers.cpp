@@ -6,7 +6,6 @@
 
 #include "executor/serving/json_text.h"
 #include "tools/onnx-serve/api/api.h"
-#include "tools/onnx-serve/api/json_data.h"
 #include "tools/onnx-serve/api/routes.h"
 
 namespace sardonyx::serve {
@@ -28,7 +27,7 @@ json body_of(const HttpRequest& request) {
     return true;
   };
   json body = json::parse(request.text, watch, /*allow_exceptions=*/false);
-  if (!body.is_object()) refuse(Status::kInvalidArgument, kNoJson, "expected a JSON object");
+  if (!body.is_object()) refuse(Status::kInvalidArgument, "expected a JSON object");
   return body;
 }
 

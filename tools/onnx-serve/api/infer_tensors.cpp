@@ -147,10 +147,10 @@ std::vector<NamedTensor> raw_tensors(const HttpRequest& http, const ServedModel&
   const size_t bytes = http.binary->size();
   if (input.dtype == DType::kString) {
     // The body is one element, without a length of its own.
-    const bool is_one =
-        std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim == 1; });
+    for (int64_t& dim : shape)
+      dim = dim < 0 ? 1 : dim;
     if (model.config().max_batch_size > 0) shape.insert(shape.begin(), 1);
-    if (!is_one)
+    if (element_count(shape) != 1)
       refuse(Status::kInvalidArgument, "For BYTE datatype raw input '", input.name,
              "', the model must have input shape [1]");
     Tensor tensor = Tensor::allocate(DType::kString, shape);

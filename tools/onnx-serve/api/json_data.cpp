@@ -362,8 +362,6 @@ Tensor tensor_from_json(DType dtype, Shape shape, std::string_view text, std::st
                         bool allows_nan) {
   // An element takes two characters at least, its comma included.
   const int64_t count = serving::checked_count(shape, what);
-  if (count > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(sizeof(double)))
-    refuse(Status::kInvalidArgument, "byte size overflow for ", what, ": shape ", to_text(shape));
   if (static_cast<uint64_t>(count) > text.size() / 2 + 1)
     refuse(Status::kInvalidArgument, what, ": data: fewer than the ", count, " elements of shape ",
            to_text(shape));

@@ -8,9 +8,6 @@
 
 namespace sardonyx::serve {
 
-// Clients of other servers know by it that a body could not be read.
-inline constexpr std::string_view kNoJson = "failed to parse the request JSON buffer: ";
-
 // The tensor that a JSON array gives: nested as the shape says, or flat. Numbers are rounded to
 // nearest, once; integers are exact. `allows_nan`: NaN, Infinity and -Infinity may stand for
 // floats. Throws ServingError kInvalidArgument, naming `what` and the element, for anything else.

@@ -15,11 +15,10 @@ namespace ondemand = simdjson::ondemand;
 constexpr size_t kMaxNames = 4096;  // inputs, outputs, parameters of one request, dims of a shape
 
 template <typename T>
-T got(simdjson::simdjson_result<T>&& result, std::string_view what,
-      std::string_view where = "request: ") {
+T got(simdjson::simdjson_result<T>&& result, std::string_view what) {
   T value;
   if (const auto error = std::move(result).get(value))
-    refuse(Status::kInvalidArgument, where, what, ": ", simdjson::error_message(error));
+    refuse(Status::kInvalidArgument, "request: ", what, ": ", simdjson::error_message(error));
   return value;
 }
 
@@ -149,8 +148,8 @@ ParsedInfer parse_infer(const std::string& text) {
       got(parser_for(text.size())
               .iterate(simdjson::padded_string_view(text.data(), text.size(),
                                                     text.size() + simdjson::SIMDJSON_PADDING)),
-          "no JSON", kNoJson);
-  each_field(got(document.get_object(), "expected a JSON object", kNoJson), "the request",
+          "no JSON");
+  each_field(got(document.get_object(), "expected a JSON object"), "the request",
              [&](std::string_view name, ondemand::value value) {
                if (name == "id") {
                  parsed.id = string_of(value, name);
@@ -203,11 +202,7 @@ void apply_parameters(const Parameters& parameters, serving::InferRequest& reque
   serving::SequenceControl& sequence = request.sequence;
   if (const auto found = parameters.find("sequence_id"); found != parameters.end()) {
     if (std::holds_alternative<std::string>(found->second)) {
-      constexpr size_t kLongestId = 128;  // as in Triton
       sequence.text_id = std::get<std::string>(found->second);
-      if (sequence.text_id.size() > kLongestId)
-        refuse(Status::kInvalidArgument, "parameter 'sequence_id': expected at most ", kLongestId,
-               " bytes, got ", sequence.text_id.size());
     } else {
       sequence.number_id = *count_parameter(parameters, "sequence_id");
     }

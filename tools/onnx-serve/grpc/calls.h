@@ -4,7 +4,6 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -23,37 +22,22 @@ class EndingStream {
 
 class Calls {
  public:
-  // `read_ahead`: bytes that all streams may hold of requests that were read, and of their
-  // answers, before the first one of each is taken.
-  explicit Calls(uint64_t read_ahead) : read_ahead_(read_ahead) {}
-
   WriteWatches& writes() { return writes_; }
   void begin() { ++running_; }
   void end() { --running_; }
   size_t running() const { return running_; }
-  // Of those that run, some only wait for their clients to take what is answered.
-  void begin_wait() { ++waiting_for_clients_; }
-  void end_wait() { --waiting_for_clients_; }
-  bool only_wait() const { return waiting_for_clients_ == running_; }
-
-  // What one stream may hold: few have much, of many each has little.
-  uint64_t share() const {
-    return std::min(kMostOfOne, read_ahead_ / std::max<size_t>(streams_held_, 1));
-  }
 
   // A stream is there from add() until remove() returns.
   void add(EndingStream& stream) {
     begin();
     const std::lock_guard lock(mutex_);
     streams_.insert(&stream);
-    ++streams_held_;
     if (is_ending_) stream.end_when_idle();
   }
   void remove(EndingStream& stream) {
     {
       const std::lock_guard lock(mutex_);
       streams_.erase(&stream);
-      --streams_held_;
     }
     end();
   }
@@ -65,11 +49,8 @@ class Calls {
   }
 
  private:
-  static constexpr uint64_t kMostOfOne = 32 << 20;
-
-  const uint64_t read_ahead_;
   WriteWatches writes_;
-  std::atomic<size_t> running_ = 0, waiting_for_clients_ = 0, streams_held_ = 0;
+  std::atomic<size_t> running_ = 0;
   std::mutex mutex_;  // of what follows
   std::set<EndingStream*> streams_;
   bool is_ending_ = false;
@@ -85,7 +66,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
     calls.end();
   }
 
- protected:
+ private:
   Calls& calls_;
 };
 

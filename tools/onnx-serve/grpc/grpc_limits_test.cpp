@@ -4,7 +4,6 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
 
 #include "tools/onnx-serve/grpc/inference_service.grpc.pb.h"
@@ -151,38 +150,6 @@ TEST_F(GrpcLimits, AStreamThatIsNotReadIsNotReadFrom) {
   EXPECT_EQ(answers, kRequests);
 }
 
-// Each has requests of 8 MB to send, and reads nothing.
-TEST_F(GrpcLimits, ManyStreamsHoldLittleEach) {
-  serve({"--max-bodies-mb=512"});  // of which 16 MB are read ahead, by all
-  constexpr size_t kStreams = 40, kRequests = 8;
-  const size_t before = resident_bytes_of(server_->process());
-  std::array<grpc::ClientContext, kStreams> contexts;
-  {
-    std::vector<std::jthread> writers;
-    for (grpc::ClientContext& context : contexts) {
-      writers.emplace_back([this, &context](const std::stop_token& stop) {
-        const auto stream = stub_->ModelStreamInfer(&context);
-        const ModelInferRequest request = request_of("copy", 1, kMegabyte / sizeof(float));
-        for (size_t i = 0; i < kRequests && stream->Write(request); ++i) {
-        }
-        while (!stop.stop_requested())
-          std::this_thread::sleep_for(milliseconds(10));
-        stream->Finish();
-      });
-    }
-    size_t last = 0, now = 0;
-    do {
-      last = now;
-      std::this_thread::sleep_for(milliseconds(1500));
-      now = resident_bytes_of(server_->process());
-    } while (now > last + kMegabyte);
-    EXPECT_LT(now, before + 4 * kStreams * kMegabyte);
-    for (grpc::ClientContext& context : contexts)
-      context.TryCancel();
-  }
-  EXPECT_TRUE(infer(request_of("copy", 1, 1000), GRPC_COMPRESS_NONE).ok());
-}
-
 TEST_F(GrpcLimits, AllRequestsHaveOneBudget) {
   serve({"--max-body-mb=6", "--max-bodies-mb=7"});
   const ModelInferRequest slow = request_of("slow", 1024, 1024);
@@ -278,43 +245,6 @@ TEST_F(GrpcLimits, WhoAsksForNothingDelaysNoEnd) {
   EXPECT_FALSE(stream->Read(&response));
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(server_->log().find("cut off"), std::string::npos);
-}
-
-TEST_F(GrpcLimits, WhoReadsNothingDelaysTheEndForSomeSeconds) {
-  serve({});
-  const ModelInferRequest request = request_of("copy", 4, kMegabyte);
-  constexpr size_t kStreams = 3;
-  std::array<grpc::ClientContext, kStreams> contexts;
-  std::vector<std::unique_ptr<
-      grpc::ClientReaderWriter<ModelInferRequest, inference::ModelStreamInferResponse>>>
-      streams;
-  for (grpc::ClientContext& context : contexts) {
-    streams.push_back(stub_->ModelStreamInfer(&context));
-    ASSERT_TRUE(streams.back()->Write(request));
-  }
-  ASSERT_TRUE(comes("sardonyx_requests_succeeded_total{model=\"copy\",version=\"1\"} 3"));
-  const auto begin = Clock::now();
-  EXPECT_EQ(server_->stop(), 0);
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));  // and not for --drain-timeout
-  EXPECT_THAT(server_->log(), HasSubstr("took nothing of their answers"));
-}
-
-TEST_F(GrpcLimits, WhoReadsSlowlyReadsAll) {
-  serve({});
-  constexpr int kRequests = 4;
-  const ModelInferRequest request = request_of("copy", 1, kMegabyte);
-  grpc::ClientContext context;
-  const auto stream = stub_->ModelStreamInfer(&context);
-  for (int i = 0; i < kRequests; ++i)
-    ASSERT_TRUE(stream->Write(request));
-  ASSERT_TRUE(comes("sardonyx_requests_succeeded_total{model=\"copy\",version=\"1\"} 4"));
-  kill(server_->process(), SIGTERM);
-  int answers = 0;
-  for (inference::ModelStreamInferResponse response; stream->Read(&response); ++answers)
-    std::this_thread::sleep_for(milliseconds(1500));
-  EXPECT_EQ(answers, kRequests);
-  EXPECT_EQ(server_->stop(0), 0);
-  EXPECT_THAT(server_->log(), testing::Not(HasSubstr("cut off")));
 }
 
 TEST_F(GrpcLimits, WhatTakesTooLongIsCutOff) {

@@ -17,16 +17,13 @@
 #include <thread>
 
 #include "tools/onnx-serve/grpc/service.h"
-#include "tools/onnx-serve/http/sent_bytes.h"
 
 namespace sardonyx::serve {
 namespace {
 
 constexpr uint64_t kTransportBytes = 64 << 20;  // that connections use beside messages
-constexpr uint64_t kReadAheadPart = 32;         // of all bodies: what streams may read ahead
 constexpr std::chrono::seconds kWritePeriod{1};
 constexpr std::chrono::milliseconds kLook{5};
-constexpr size_t kLooksBetweenCounts = 50;
 constexpr std::chrono::milliseconds kFarewell{50};  // for clients to take the last answers
 
 // Certificates that are read anew when their files change.
@@ -50,8 +47,7 @@ std::shared_ptr<grpc::ServerCredentials> credentials(const TlsFiles& files) {
 
 class GrpcServer::Impl {
  public:
-  Impl(const GrpcOptions& options, const Parts& parts)
-      : service_(parts, options.body_bytes, options.all_body_bytes / kReadAheadPart) {
+  Impl(const GrpcOptions& options, const Parts& parts) : service_(parts, options.body_bytes) {
     // It would write a line for each message that is none, of which clients can send many; who sent
     // it is told.
     google::protobuf::SetLogHandler(nullptr);
@@ -97,7 +93,9 @@ class GrpcServer::Impl {
       is_shut_down = true;
     });
     service_.calls().end_streams();
-    const bool is_done = wait_for_calls(until) && wait_for_delivery(until);
+    bool is_done = false;
+    while (!(is_done = service_.calls().running() == 0) && std::chrono::system_clock::now() < until)
+      std::this_thread::sleep_for(kLook);
     // What is left are connections, whose clients may answer late or never, and watches of health.
     if (is_done) std::this_thread::sleep_for(std::min(kFarewell, patience));
     // A connection may have come before the listener was closed.
@@ -112,31 +110,6 @@ class GrpcServer::Impl {
   }
 
  private:
-  // false: some are left, whose time is up, or whose clients take nothing of their answers.
-  bool wait_for_calls(std::chrono::system_clock::time_point until) {
-    const Calls& calls = service_.calls();
-    Stall stall;
-    for (size_t i = 0; calls.running() > 0; ++i) {
-      if (std::chrono::system_clock::now() >= until) return false;
-      if (!calls.only_wait()) {
-        stall.restart();
-      } else if (i % kLooksBetweenCounts == 0 && stall.is_long(sent_bytes_at(port_))) {
-        return false;
-      }
-      std::this_thread::sleep_for(kLook);
-    }
-    return true;
-  }
-  // What calls have written may still be on its way: a connection that is cut loses it.
-  bool wait_for_delivery(std::chrono::system_clock::time_point until) {
-    Stall stall;
-    for (;;) {
-      const std::optional<SentBytes> sent = sent_bytes_at(port_);
-      if (!sent || sent->left == 0) return true;
-      if (std::chrono::system_clock::now() >= until || stall.is_long(sent)) return false;
-      std::this_thread::sleep_for(kLook);
-    }
-  }
   // Ends calls whose clients do not take their answers.
   void watch_writes(const std::stop_token& stop) {
     std::mutex mutex;

@@ -160,8 +160,7 @@ GrpcInfer read_infer(ModelInferRequest& message, const serving::ServedModel& mod
           {input.name(), memory->read(*region, offset, *bytes, dtype, shape, what)});
     } else if (message.raw_input_contents_size() > 0) {
       if (filled_fields(input.contents()) > 0)
-        refuse(Status::kInvalidArgument,
-               "contents field must not be specified when using raw_input_contents for ", what);
+        refuse(Status::kInvalidArgument, what, ": contents beside raw_input_contents");
       if (raw == message.raw_input_contents_size())
         refuse(Status::kInvalidArgument, what, ": raw_input_contents has ", raw, " tensors only");
       infer.tensors.push_back(

@@ -55,7 +55,6 @@ class UnaryInfer : public UnaryCall {
   void OnDone() override {
     inference_.end_trace();
     writes_.remove(watch_);
-    calls_.end_wait();
     UnaryCall::OnDone();
   }
 
@@ -73,7 +72,6 @@ class UnaryInfer : public UnaryCall {
   void end_part() {
     if (--ends_ > 0) return;
     watch_->begin(to_.Length());
-    calls_.begin_wait();
     Finish(status_);
   }
 

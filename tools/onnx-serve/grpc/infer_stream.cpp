@@ -41,7 +41,6 @@ class StreamInfer : public StreamReactor, public EndingStream {
       if (is_finished_) return;
       items_.push_back(item);
       ++pending_;
-      count_wait();
     }
     try {
       ModelInferRequest request;
@@ -99,12 +98,11 @@ class StreamInfer : public StreamReactor, public EndingStream {
   }
   void OnDone() override {
     shared_.calls.writes().remove(watch_);
+    shared_.calls.remove(*this);
     {
       // Whoever finished the call may still hold it.
       const std::lock_guard lock(mutex_);
-      if (is_waiting_) shared_.calls.end_wait();
     }
-    shared_.calls.remove(*this);
     delete this;
   }
   void end_when_idle() override {
@@ -114,8 +112,8 @@ class StreamInfer : public StreamReactor, public EndingStream {
   }
 
  private:
-  static constexpr size_t kMostHeld = 1024;   // requests and answers
-  static constexpr size_t kMostAtFirst = 16;  // while it is not known how large answers are
+  static constexpr size_t kMostHeld = 1024;             // requests and answers
+  static constexpr uint64_t kMostHeldBytes = 32 << 20;  // of them; one more may come beyond it
   struct Item {
     explicit Item(BodyBudget& budget) : taken(budget) {}
     Inference inference;
@@ -145,7 +143,6 @@ class StreamInfer : public StreamReactor, public EndingStream {
     --pending_;
     std::erase(items_, item);
     hold(*item);
-    has_answered_ = true;
     if (error && ends_on_error_ && !status_) status_ = grpc_status(*error);
     answers_.push_back(item);
     write_next();
@@ -170,23 +167,15 @@ class StreamInfer : public StreamReactor, public EndingStream {
 
   // With the lock held, as those that follow.
   void read_on() {
-    if (!waits_to_read_ || !may_read() || is_finished_ || status_) return;
+    const bool may_read = pending_ + answers_.size() < kMostHeld && held_ < kMostHeldBytes;
+    if (!waits_to_read_ || !may_read || is_finished_ || status_) return;
     waits_to_read_ = false;
     request_.Clear();
     StartRead(&request_);
   }
-  // One is always read. Others are while there is space for what each becomes, as far as those
-  // before them tell: an answer may be larger than its request.
-  bool may_read() const {
-    const size_t count = pending_ + answers_.size() + (is_writing_ ? 1 : 0);
-    const size_t most = has_answered_ ? kMostHeld : kMostAtFirst;
-    const uint64_t share = shared_.calls.share();
-    return count == 0 || (count < most && held_ < share && (count + 1) * expected_ <= share);
-  }
   void hold(Item& item) {
     held_ -= std::exchange(item.held, item.taken.bytes());
     held_ += item.held;
-    if (item.held > 0) expected_ = std::max(expected_ - expected_ / 8, item.held);
   }
   void let_go(Item& item) {
     item.taken.give_back();
@@ -200,17 +189,7 @@ class StreamInfer : public StreamReactor, public EndingStream {
     watch_->begin(written_->wire.Length());
     StartWrite(&written_->wire);
   }
-  // Nothing is to be done but to wait for the client?
-  void count_wait() {
-    const bool waits = is_finished_ || (is_writing_ && pending_ == 0);
-    if (waits == std::exchange(is_waiting_, waits)) return;
-    waits ? shared_.calls.begin_wait() : shared_.calls.end_wait();
-  }
   void finish_if_done() {
-    finish_unless_busy();
-    count_wait();
-  }
-  void finish_unless_busy() {
     const bool is_over = has_read_all_ || status_ || is_ending_;
     if (is_finished_ || is_writing_ || !answers_.empty() || pending_ > 0 || !is_over) return;
     is_finished_ = true;
@@ -229,10 +208,9 @@ class StreamInfer : public StreamReactor, public EndingStream {
   std::deque<std::shared_ptr<Item>> items_, answers_;
   std::shared_ptr<Item> written_;
   size_t pending_ = 0;
-  uint64_t held_ = 0, expected_ = 0;  // bytes: in all, and of one
+  uint64_t held_ = 0;  // bytes
   bool has_read_all_ = false, is_writing_ = false, is_finished_ = false, is_cancelled_ = false;
-  bool waits_to_read_ = false, is_ending_ = false, is_waiting_ = false;
-  bool has_answered_ = false;
+  bool waits_to_read_ = false, is_ending_ = false;
   std::optional<grpc::Status> status_;
 };
 

@@ -32,8 +32,8 @@ struct RawCalls {
 
 class InferenceService final : public RawCalls::All {
  public:
-  InferenceService(const GrpcServer::Parts& parts, uint64_t message_bytes, uint64_t read_ahead)
-      : parts_(parts), message_bytes_(message_bytes), calls_(read_ahead) {}
+  InferenceService(const GrpcServer::Parts& parts, uint64_t message_bytes)
+      : parts_(parts), message_bytes_(message_bytes) {}
 
   using Context = grpc::CallbackServerContext;
   using Bytes = grpc::ByteBuffer;

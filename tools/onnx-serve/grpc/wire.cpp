@@ -3,8 +3,6 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
-#include <memory>
-
 #include "executor/batching/serving_error.h"
 #include "tools/onnx-serve/http/compression.h"
 
@@ -84,9 +82,7 @@ void write_wire(const Message& from, grpc::ByteBuffer& to) {
 void write_wire(Message& from, TakenBytes& taken, grpc::ByteBuffer& to) {
   if (!taken.try_take(from.ByteSizeLong())) refuse_budget();
   write_wire(static_cast<const Message&>(from), to);
-  // Cleared, it would keep the memory of its strings.
-  const std::unique_ptr<Message> used(from.New());
-  from.GetReflection()->Swap(&from, used.get());
+  from.Clear();
 }
 
 }  // namespace sardonyx::serve

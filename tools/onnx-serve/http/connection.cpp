@@ -193,8 +193,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
   }
 
   std::string body_limit_text() const {
-    return text("the body of the request exceeds the maximum allowed value of ",
-                context_.limits.body_bytes, " bytes");
+    return text("the body of the request is larger than ", context_.limits.body_bytes, " bytes");
   }
 
   // A refusal, or nothing where the body was read (or the client is gone: is_gone_).
@@ -422,9 +421,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     if (answer.size() < kSmallAnswer) {
       if (!is_head) append_body(answer, head);
       const asio::const_buffer rest = asio::buffer(head) + send_at_once(asio::buffer(head));
-      is_writing = true;
       if (rest.size() > 0) co_await asio::async_write(stream_, rest, on(error));
-      is_writing = false;
       co_return !error;
     }
     std::vector<asio::const_buffer> pieces = {asio::buffer(head)};
@@ -436,9 +433,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
                              : asio::buffer(part.text));
       }
     }
-    is_writing = true;
     co_await asio::async_write(stream_, pieces, on(error));
-    is_writing = false;
     co_return !error;
   }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <future>
@@ -13,8 +12,6 @@ namespace {
 
 using asio::ip::tcp;
 using boost::system::error_code;
-
-constexpr size_t kLooksBetweenCounts = 50;  // of 5 ms
 
 int open_spare() {
   return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -176,18 +173,11 @@ bool HttpServer::close(std::chrono::milliseconds patience) {
   });
   closed.get_future().wait();
   const auto until = std::chrono::steady_clock::now() + patience;
-  for (size_t i = 0;; ++i) {
+  for (;;) {
     // Connections that were idle once may be so again: a request was on its way.
-    for (const auto& thread : threads_) {
-      asio::post(thread->context(), [&io = *thread, counts = i % kLooksBetweenCounts == 0] {
-        io.close_idle();
-        if (counts) io.close_stalled();
-      });
-    }
-    if (handed_over_ == 0 && connections() == 0) {
-      return std::all_of(threads_.begin(), threads_.end(),
-                         [](const auto& thread) { return thread->stalled() == 0; });
-    }
+    for (const auto& thread : threads_)
+      asio::post(thread->context(), [&io = *thread] { io.close_idle(); });
+    if (handed_over_ == 0 && connections() == 0) return true;
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -82,17 +82,6 @@ void IoThread::close_idle() {
   }
 }
 
-void IoThread::close_stalled() {
-  for (Watched* connection : std::vector<Watched*>(watched_.begin(), watched_.end())) {
-    if (!connection->is_writing) {
-      connection->stall.restart();
-    } else if (connection->stall.is_long(sent_bytes(connection->descriptor()))) {
-      connection->close();
-      ++stalled_;
-    }
-  }
-}
-
 void IoThread::close_all() {
   for (Watched* connection : std::vector<Watched*>(watched_.begin(), watched_.end()))
     connection->close();

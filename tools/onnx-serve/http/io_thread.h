@@ -11,8 +11,6 @@
 #include <memory>
 #include <thread>
 
-#include "tools/onnx-serve/http/sent_bytes.h"
-
 namespace sardonyx::serve {
 
 namespace asio = boost::asio;
@@ -27,10 +25,8 @@ class Watched {
 
   // When the connection is closed unless something happens before.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  bool is_idle = true;      // no request of it is being read, run or answered
-  bool has_asked = false;   // there was a request, or the beginning of one
-  bool is_writing = false;  // an answer
-  Stall stall;              // of what is written, once the server ends
+  bool is_idle = true;     // no request of it is being read, run or answered
+  bool has_asked = false;  // there was a request, or the beginning of one
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   // Set while a request runs: called once if the client disconnects meanwhile.
   std::function<void()> on_disconnect;
@@ -57,14 +53,11 @@ class IoThread {
   void end_run(Watched& connection);
   // Those that have just come may still ask: their clients were told nothing of an end.
   void close_idle();
-  // Those that take nothing of their answers. To be called now and then.
-  void close_stalled();
   void close_all();
   // As if all clients of running requests had disconnected.
   void end_runs();
 
   size_t connections() const { return connections_; }
-  size_t stalled() const { return stalled_; }  // how many close_stalled() has closed
 
  private:
   void run();
@@ -74,7 +67,7 @@ class IoThread {
   const std::function<void(const std::exception_ptr&)> report_;
   // Connections take themselves off the list, the last ones when the context is destroyed.
   std::list<Watched*> watched_;
-  std::atomic<size_t> connections_ = 0, stalled_ = 0;
+  std::atomic<size_t> connections_ = 0;
   size_t running_ = 0;
   bool checks_clients_ = false;
   asio::io_context context_{1};
